@@ -9,6 +9,11 @@ export function quote(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value), QUOTED_LIMIT_CHARS)
 }
 
+/** Some errors of Node and of the tools end with a full stop. */
+export function toSentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
+}
+
 const LISTED_NAMES = 10
 
 export function quoteAll(names: readonly string[]): string {

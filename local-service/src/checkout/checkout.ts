@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { type Unusable, unusable } from '../frameworks/framework.ts'
+import { isUnusable, type Unusable, unusable } from '../frameworks/unusable.ts'
 import { isInside, type TestedFolders } from '../machine/files.ts'
 import { type GitOptions, readGit } from '../machine/git.ts'
 import type { Project } from '../settings/project.ts'
@@ -118,5 +118,5 @@ export async function inspectFolder(project: Project, context: CheckoutContext) 
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
   const found = isSearched ? findFramework(framework, folders) : undefined
-  return { ...project, commit, whyUnknown, problem: found !== undefined && 'kind' in found ? found.reason : undefined }
+  return { ...project, commit, whyUnknown, problem: isUnusable(found) ? found.reason : undefined }
 }

@@ -8,12 +8,13 @@ import { ReadingThread } from '../frameworks/reading.ts'
 import type { Readers } from '../frameworks/reading-thread.ts'
 import { isBad, type Report, type TestCase } from '../frameworks/report.ts'
 import { type Progress, readProgress } from '../frameworks/report-reader.ts'
+import { isUnusable } from '../frameworks/unusable.ts'
 import { type CommandEnd, describeEnd, hasSucceeded, STOPPED } from '../machine/command.ts'
 import { argvOf } from '../machine/script.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quoteCommand } from '../text.ts'
 import { fixTests } from './fix.ts'
-import { type RunOutcome, toOutcome, withoutTests } from './outcome.ts'
+import { outcomeOfUnusable, type RunOutcome, toOutcome, withoutTests } from './outcome.ts'
 import { findInstalled, gitOptionsIn, type RunContext, runProjectCommand } from './project-command.ts'
 import { createRunFolders } from './resources.ts'
 
@@ -65,14 +66,13 @@ async function prepare(run: RunContext): Promise<string | undefined> {
 async function runTests(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { project, checkout, resources, folders, selection, stop, log } = run
   const installed = findInstalled(run)
-  if (installed !== undefined && 'kind' in installed) return withoutTests(installed.reason)
+  if (isUnusable(installed)) return outcomeOfUnusable(installed)
   // The name is random, so that the tests of an earlier run in this folder cannot forge the events.
   const eventsFile = join(resources.frameworkFolder, `events-${crypto.randomUUID()}`)
   await using thread = new ReadingThread(stop)
   const newFolder = join(resources.frameworkFolder, 'blobs')
   const blobs = await readShards({ ...project, folders, newFolder }, project.framework.name, thread)
-  if (blobs !== undefined && 'kind' in blobs)
-    return withoutTests(blobs.reason, blobs.isOverLimit ? 'FAILED' : 'INTERRUPTED')
+  if (isUnusable(blobs)) return outcomeOfUnusable(blobs)
   const call = await project.framework.prepareCall({
     ...project,
     installed,
@@ -107,19 +107,16 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   return toOutcome({ ...call, noTestsArgument: project.framework.noTestsArgument }, end, await read(end))
 }
 
-/** Undefined if there is no report, or if the run is stopped meanwhile. */
+/** Undefined if there is no report. */
 async function readResults(
   call: FrameworkCall,
   end: CommandEnd,
   thread: ReadingThread,
   events: Parameters<Readers['events']>[0],
 ): Promise<Report | undefined> {
-  const reading = await (call.readJunitFiles?.(end, thread) ?? thread.read('events', events))
-  if (reading.kind === 'stopped') return undefined
-  if (reading.kind !== 'read') {
-    // A report is over a limit because of what the tests wrote. So it fails the run.
-    const mustFail = reading.kind === 'over-limit'
-    return { testCases: [], isComplete: false, mustFail, errors: [], said: [], problem: reading.why }
-  }
-  return reading.value
+  const found = await (call.readJunitFiles?.(end, thread) ?? thread.read('events', events))
+  if (!isUnusable(found)) return found
+  // A report is over a limit because of what the tests wrote. So it fails the run.
+  const mustFail = found.kind === 'over-limit'
+  return { testCases: [], isComplete: false, mustFail, errors: [], said: [], problem: found.reason }
 }

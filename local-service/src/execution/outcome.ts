@@ -1,5 +1,6 @@
 import { whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
+import type { Unusable } from '../frameworks/unusable.ts'
 import { type CommandEnd, hasFailed, hasSucceeded } from '../machine/command.ts'
 
 export interface RunOutcome {
@@ -16,8 +17,13 @@ export interface RunOutcome {
 export type StopReason = Omit<RunOutcome, 'testCases'>
 
 /** The outcome of a run whose tests did not begin. */
-export function withoutTests(message: string, status: RunOutcome['status'] = 'INTERRUPTED'): RunOutcome {
-  return { status, message, testCases: [] }
+export function withoutTests(message: string): RunOutcome {
+  return { status: 'INTERRUPTED', message, testCases: [] }
+}
+
+/** The outcome of a run that cannot test, or whose shards left what cannot be merged. */
+export function outcomeOfUnusable({ kind, reason }: Unusable): RunOutcome {
+  return { ...withoutTests(reason), status: kind === 'over-limit' ? 'FAILED' : 'INTERRUPTED' }
 }
 
 /** The exit code decides. A report can make exit code 0 worse, and no report makes another exit code better. */

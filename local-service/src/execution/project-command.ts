@@ -2,7 +2,8 @@ import { existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Checkout } from '../checkout/checkout.ts'
 import { findFramework } from '../checkout/packages.ts'
-import type { CallOptions, Selection, Unusable } from '../frameworks/framework.ts'
+import type { CallOptions, Selection } from '../frameworks/framework.ts'
+import { isUnusable, type Unusable } from '../frameworks/unusable.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { foldersBetween, type TestedFolders } from '../machine/files.ts'
@@ -75,7 +76,7 @@ export function findInstalled(run: RunContext): CallOptions['installed'] | Unusa
     setup === undefined || checkout.workTreeCommit === undefined
       ? findFramework(framework, folders, folder)
       : findFramework(framework, folders, 'the work tree', 'Let "setup" install it, or set "command".')
-  if ('kind' in found) return found
+  if (isUnusable(found)) return found
   return { node: container === undefined ? findNode(testEnvironment(run)) : 'node', script: found.script }
 }
 

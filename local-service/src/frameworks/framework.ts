@@ -4,8 +4,9 @@ import type { TestedFolders } from '../machine/files.ts'
 import type { GitOptions } from '../machine/git.ts'
 import { argvOf, type UserCommand } from '../machine/script.ts'
 import type { Blobs } from './blob-folder.ts'
-import type { Reading, ReadingThread } from './reading.ts'
+import type { ReadingThread } from './reading.ts'
 import type { Report } from './report.ts'
+import type { Unusable } from './unusable.ts'
 
 /** Which tests of a project to run. Without restrictions, all tests run. */
 export interface Selection {
@@ -50,19 +51,6 @@ export const NOT_PASSED_ON =
 /** The service's reporters are TypeScript here and JavaScript in the bundle. */
 export const EXTENSION = extname(import.meta.filename)
 
-/** A project that cannot be served or run. */
-export interface Unusable {
-  readonly kind: 'unusable'
-  /** One or more sentences. */
-  readonly reason: string
-  /** Whether tests have written more than can be read. Then they have failed. */
-  readonly isOverLimit?: boolean
-}
-
-export function unusable(reason: string): Unusable {
-  return { kind: 'unusable', reason }
-}
-
 export interface FrameworkCall {
   /** The whole command. Undefined if no program runs, because the reports of an earlier step are read. */
   readonly argv: readonly string[] | undefined
@@ -73,7 +61,7 @@ export interface FrameworkCall {
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean
   /** Reads the results when the process has ended. By default, they are in the file of events of the service's reporter. */
-  readJunitFiles?(end: CommandEnd, thread: ReadingThread): Promise<Reading<Report>>
+  readJunitFiles?(end: CommandEnd, thread: ReadingThread): Promise<Report | Unusable>
   /**
    * What to know if a command of the project leaves no report, as sentences. Undefined if the service starts the framework itself, because
    * then no test has begun if there is no report.

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
 import { isInside, OverLimit, readPartOfFile, type TestedFolders } from '../machine/files.ts'
-import { quote } from '../text.ts'
+import { quote, toSentence } from '../text.ts'
 import type { OnFile } from './blob-folder.ts'
 import { findReports, type ReportLine } from './find-reports.ts'
 import { millisecondsOf, resultOf, titleOf } from './junit-case.ts'
@@ -71,7 +71,7 @@ function readReport(path: string, folder: string, mostCases: number) {
   const cases: XmlElement[] = []
   const problems: Problem[] = []
   const addProblem = (what: string, how: Problem) =>
-    problems.push({ ...how, problem: `its report ${quote(path)} ${what}` })
+    problems.push({ ...how, problem: toSentence(`The report ${quote(path)} ${what}`) })
   const onCase = (one: XmlElement) => {
     const { name, classname } = one.attributes
     if (cases.length === mostCases) throw new OverLimit(`has more than ${LIMIT_CASES} test cases`)
@@ -107,13 +107,13 @@ function findProblem(lines: readonly Line[], end: CommandEnd): Problem | undefin
   const isNothingWritten = withoutFile.length + old.length === lines.length
   // 1. The command left only reports of an earlier run.
   if (isNothingWritten && old.length > 0) {
-    const problem = `it wrote no report: ${isOlder(lines)}`
-    return { isComplete: false, problem, advice: 'Let the command run all tests and write the report anew' }
+    const problem = `The command wrote no report. ${isOlder(lines)}`
+    return { isComplete: false, problem, advice: 'Let the command run all tests and write the report anew.' }
   }
   const advice =
     end.kind === 'no-command'
-      ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before'
-      : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before'
+      ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before.'
+      : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before.'
   // 2. There is no file at all. But a command that has nothing to do, such as `nx affected`, exits with 0 and leaves patterns without a file.
   if (isNothingWritten) {
     const hadNothingToDo = hasSucceeded(end) && !lines.some(({ isName }) => isName)
@@ -125,7 +125,11 @@ function findProblem(lines: readonly Line[], end: CommandEnd): Problem | undefin
   // 4. Another line has a report, and a name has an old one. A pattern with old reports is only a remark.
   const notWritten = old.filter(({ isName }) => isName)
   if (notWritten.length === 0) return undefined
-  return { isComplete: true, problem: `it did not write ${quoteAny(notWritten)}, which is older than this run`, advice }
+  return {
+    isComplete: true,
+    problem: `The command did not write ${quoteAny(notWritten)}, which is older than this run.`,
+    advice,
+  }
 }
 
 /** Which patterns gave no report to a run that passes. The tests of these reports may not have run. */
@@ -135,7 +139,7 @@ function findRemark(lines: readonly Line[]): string | undefined {
     ...(withoutFile.length > 0 ? [noFileMatches(withoutFile)] : []),
     ...(old.length > 0 ? [isOlder(old)] : []),
   ]
-  return parts.join(', and ') || undefined
+  return parts.join(' ') || undefined
 }
 
 function linesThatAre(state: Line['state'], lines: readonly Line[]): Line[] {
@@ -143,11 +147,11 @@ function linesThatAre(state: Line['state'], lines: readonly Line[]): Line[] {
 }
 
 function noFileMatches(lines: readonly Line[]): string {
-  return `no file in the project's folder matches ${quoteAny(lines)}`
+  return `No file in the project's folder matches ${quoteAny(lines)}.`
 }
 
 function isOlder(lines: readonly Line[]): string {
-  return `what matches ${quoteAny(lines)} is older than this run`
+  return `What matches ${quoteAny(lines)} is older than this run.`
 }
 
 const quoteAny = (lines: readonly Line[]) => lines.map(({ line }) => quote(line)).join(' or ')

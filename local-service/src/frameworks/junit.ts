@@ -1,11 +1,10 @@
 import { isAbsolute } from 'node:path'
-import type { CommandEnd } from '../machine/command.ts'
 import { type GitOptions, readGit } from '../machine/git.ts'
 import { argvOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 import { findReports } from './find-reports.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
-import { STOPPED_SECONDS } from './reading.ts'
+import type { ReadingThread } from './reading.ts'
 
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 
@@ -26,12 +25,9 @@ const linesOf = (report: string) => report.split('\n').flatMap((line) => line.tr
 const GIT_SECONDS = 60
 
 /** The files of the repository, each with a zero byte behind it. Empty without a repository, and if git takes too long. */
-function listFiles(git: GitOptions, end: CommandEnd): Promise<string> {
+function listFiles(git: GitOptions, thread: ReadingThread): Promise<string> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  // If the command was stopped with its run, the signal of the run would end git at once. The client that stops a run waits for git too.
-  const isCutOff = end.kind === 'cut-off'
-  const limit = AbortSignal.timeout((isCutOff ? STOPPED_SECONDS : GIT_SECONDS) * 1000)
-  const signal = isCutOff || git.signal === undefined ? limit : AbortSignal.any([limit, git.signal])
+  const { signal } = thread.createLimit(GIT_SECONDS)
   return readGit(args, { ...git, signal }).catch(() => '')
 }
 
@@ -55,7 +51,7 @@ export const junit: Framework = {
           folders,
           old,
           end,
-          repositoryFiles: await listFiles(git, end),
+          repositoryFiles: await listFiles(git, thread),
         }),
     }
   },

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { quote } from '../text.ts'
 import type { Blobs } from './blob-folder.ts'
-import { type CallOptions, type Framework, PASS_WITH_NO_TESTS, type Unusable, unusable } from './framework.ts'
+import { type CallOptions, type Framework, PASS_WITH_NO_TESTS } from './framework.ts'
 import type { ReadingThread } from './reading.ts'
 import { isBad, type Report } from './report.ts'
+import type { Unusable } from './unusable.ts'
 
 // The framework's own merge also exits with 0 if a shard is missing, or if a blob has no coverage. That of Playwright exits with 0
 // whatever the tests did. This file finds these problems, because they must fail the run.
@@ -21,28 +22,24 @@ export async function readShards(
   const folder = resolve(folders.folder, merge)
   const passesWithNoTests = args.includes(PASS_WITH_NO_TESTS)
   const reader = framework === 'playwright' ? 'playwrightBlobs' : 'vitestBlobs'
-  const reading = await thread.read(reader, { folder, root: folders.root, newFolder, passesWithNoTests })
-  if (reading.kind === 'read') return reading.value
-  // Nobody reads this reason, because the reason of the stop is that of the run.
-  if (reading.kind === 'stopped') return unusable('The run was stopped.')
-  const why = reading.kind === 'unusable' ? reading.why : `cannot be read: ${reading.why}`
-  const reason = `The reports cannot be merged: the folder ${quote(merge)} ${why}.`
-  return { kind: 'unusable', reason, isOverLimit: reading.kind === 'over-limit' }
+  return thread.read(reader, { folder, merge, root: folders.root, newFolder, passesWithNoTests })
 }
 
 /** The report of a merge, with why the whole fails although no test did, and with what the log says. */
 export function withProblems(blobs: Blobs, report: Report): Report {
-  const problem = report.problem ?? (findProblems(blobs, report).join(', and ') || undefined)
-  return { ...report, problem, remark: blobs.remark }
+  const problems = [...blobs.problems, ...findProblems(blobs, report)]
+  return { ...report, problem: report.problem ?? (problems.join(' ') || undefined), remark: blobs.remark }
 }
 
-function findProblems({ problems, withoutCoverage = [] }: Blobs, report: Report): readonly string[] {
+/** What only the report of the whole says, as sentences. */
+function findProblems({ withoutCoverage = [] }: Blobs, report: Report): readonly string[] {
   const { testCases, errors, hasCoverage, status } = report
   if (hasCoverage && withoutCoverage.length > 0) {
-    const unknown = `the coverage of the whole is not known, because these reports have none: ${withoutCoverage.join(', ')}. Give each shard --coverage and --coverage.thresholds=false`
-    return [...problems, unknown]
+    return [
+      `The coverage of the whole is not known, because these reports have none: ${withoutCoverage.join(', ')}. Give each shard --coverage and --coverage.thresholds=false.`,
+    ]
   }
   // The command of Playwright exits with 0 whatever the tests did. The status also counts the set-up and the time limit of each shard.
-  if (status === undefined || status === 'passed' || testCases.some(isBad)) return problems
-  return [...problems, errors.length > 0 ? 'a shard reported an error' : `the whole run is ${quote(status)}`]
+  if (status === undefined || status === 'passed' || testCases.some(isBad)) return []
+  return [errors.length > 0 ? 'A shard reported an error.' : `The status of the whole run is ${quote(status)}.`]
 }

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { openPromise } from 'yauzl'
-import { type Blobs, type OnFile, readBlobs } from './blob-folder.ts'
+import { type BlobFolder, type Blobs, type OnFile, readBlobs } from './blob-folder.ts'
 import { type CountedBlob, remarkOnUncounted, whyIncomplete } from './shards.ts'
 
 // What Playwright does not check when it merges blob reports.
@@ -10,11 +10,11 @@ interface PlaywrightBlob extends CountedBlob {
   readonly root: string
 }
 
-/** Throws UnusableReports. */
-export async function checkPlaywrightBlobs({ folder }: { folder: string }, onFile: OnFile): Promise<Blobs> {
-  const blobs = await readBlobs(folder, '.zip', readPlaywrightBlob, onFile)
+/** Throws UnusableBlobs. */
+export async function checkPlaywrightBlobs({ folder, merge }: BlobFolder, onFile: OnFile): Promise<Blobs> {
+  const blobs = await readBlobs({ folder, merge }, '.zip', readPlaywrightBlob, onFile)
   const roots = [...new Set(blobs.map(({ root }) => root))]
-  const remark = remarkOnUncounted(blobs, 'Only the report of a job with --shard says it')
+  const remark = remarkOnUncounted(blobs, 'Only the report of a job with --shard says it.')
   const incomplete = whyIncomplete(blobs)
   return { folder, problems: incomplete === undefined ? [] : [incomplete], remark, roots }
 }

@@ -1,4 +1,5 @@
 import { type CommandEnd, describeEnd, hasFailed, hasSucceeded } from '../machine/command.ts'
+import { toSentence } from '../text.ts'
 import type { Framework, FrameworkCall } from './framework.ts'
 import { isBad, QUOTED_LINES, type Report } from './report.ts'
 
@@ -7,17 +8,11 @@ import { isBad, QUOTED_LINES, type Report } from './report.ts'
 type Caller = Pick<FrameworkCall, 'title' | 'withoutReport'> & Pick<Framework, 'noTestsArgument'>
 
 const MAY_HAVE_EXITED = 'A test or the configuration may have ended its process, for example with process.exit().'
-const LOOK_FOR_IT = 'Look for it in the output, and correct it'
+const LOOK_FOR_IT = 'Look for it in the output, and correct it.'
 const SET_INPUT = "set the gate's input pass-with-no-tests to true."
 
-/** The first line and further lines of a message: `sentence: cause`, then the advice, then the end of the output. */
-interface Reason {
-  readonly sentence: string
-  readonly cause?: Cause | undefined
-  readonly advice?: string | undefined
-}
-
-interface Cause {
+/** What the framework or another tool said. */
+interface Words {
   readonly text: string
   /** The last lines of the output, if the text is only one of them. */
   readonly output?: string | undefined
@@ -25,107 +20,77 @@ interface Cause {
 
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | undefined): string | undefined {
-  const reason = findReason(caller, end, report)
-  if (reason === undefined) return undefined
-  const { sentence, cause, advice } = reason
-  const first = cause === undefined ? sentence : `${sentence}: ${cause.text}`
-  const next = advice === undefined ? '' : `${cause === undefined ? '. ' : '\n'}${advice}`
-  const output = cause?.output === undefined ? '' : `\nIts output ends with:\n${cause.output}`
-  return `${first}${next}${output}`
-}
-
-/** How a run ended that did not pass. */
-type Ending =
-  | { readonly kind: 'cut-off' | 'no-report' | 'incomplete' | 'failed-tests' | 'no-failed-test' | 'no-tests' }
-  /** Something is wrong with the report. */
-  | { readonly kind: 'problem'; readonly problem: string; readonly report: Report }
-
-function endingOf(end: CommandEnd, report: Report | undefined): Ending {
-  // The end says more than a report that nobody could finish.
-  if (end.kind === 'cut-off') return { kind: 'cut-off' }
-  if (report === undefined) return { kind: 'no-report' }
-  if (report.problem !== undefined) return { kind: 'problem', problem: report.problem, report }
-  if (!report.isComplete) return { kind: 'incomplete' }
-  if (report.testCases.some(isBad)) return { kind: 'failed-tests' }
-  return { kind: report.testCases.length > 0 ? 'no-failed-test' : 'no-tests' }
-}
-
-function findReason(caller: Caller, end: CommandEnd, report: Report | undefined): Reason | undefined {
   const { title, noTestsArgument } = caller
   const ended = `${title} ${describeEnd(end)}`
-  const couldNotRun = `${title} could not run the tests`
   const own = findOwnWords(caller, end, report)
-  const cause = own ?? quoteOutput(end)
-  const ending = endingOf(end, report)
-  switch (ending.kind) {
-    case 'cut-off':
-      // `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`
-      return { sentence: ended, cause }
-    case 'no-report': {
-      const { withoutReport } = caller
-      const sentence = `${ended} without a report`
-      if (hasSucceeded(end)) {
-        const advice = [MAY_HAVE_EXITED, withoutReport, LOOK_FOR_IT].filter((text) => text !== undefined).join(' ')
-        return { sentence, cause, advice }
-      }
-      if (!hasFailed(end)) return { sentence, cause }
-      // `vitest could not run the tests: Error: Cannot find package`. A command of the project may have run them.
-      return withoutReport === undefined && cause !== undefined
-        ? { sentence: couldNotRun, cause }
-        : { sentence, cause, advice: withoutReport }
-    }
-    case 'problem':
-      return reasonOfProblem(ending, end, { ended, own, cause })
-    case 'incomplete': {
-      const advice = hasSucceeded(end) ? `${MAY_HAVE_EXITED} ${LOOK_FOR_IT}` : undefined
-      return { sentence: `${ended} before it had reported all tests`, cause, advice }
-    }
-    case 'failed-tests':
-      return own && { sentence: `${title} reported an error outside the tests`, cause: own }
-    case 'no-failed-test':
-      // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
-      return { sentence: `${ended}, although no test failed`, cause }
-    case 'no-tests': {
-      if (own !== undefined) return { sentence: couldNotRun, cause }
-      const expected = 'If you expect that,'
-      return noTestsArgument === undefined
-        ? {
-            sentence: `${ended}, and its report has no test`,
-            cause,
-            advice: `${expected} let the command exit with 0, and ${SET_INPUT}`,
-          }
-        : {
-            sentence: `${title} found no tests`,
-            advice: `${expected} add ${noTestsArgument} to its arguments, and ${SET_INPUT}`,
-          }
-    }
+  const words = own ?? quoteOutput(end)
+
+  // The end says more than a report that nobody could finish: `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`
+  if (end.kind === 'cut-off') return say(ended, words)
+  if (report === undefined) return whyNoReport(caller, end, words)
+  const hasFailedTests = report.testCases.some(isBad)
+  if (report.problem !== undefined) {
+    // Failed tests of a whole report say why the command failed, so the end of the output is not needed.
+    const said = report.isComplete && hasFailedTests ? own : words
+    return sayProblem(title, { ...report, problem: report.problem }, end, said)
   }
+  if (!report.isComplete) {
+    const advice = hasSucceeded(end) ? [MAY_HAVE_EXITED, LOOK_FOR_IT] : []
+    return say(`${ended} before it had reported all tests`, words, ...advice)
+  }
+  if (hasFailedTests) return own && say(`${title} reported an error outside the tests`, own)
+  // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
+  if (report.testCases.length > 0) return say(`${ended}, although no test failed`, words)
+  if (own !== undefined) return say(`${title} could not run the tests`, own)
+  if (noTestsArgument !== undefined)
+    return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and ${SET_INPUT}`
+  const advice = `If you expect that, let the command exit with 0, and ${SET_INPUT}`
+  return say(`${ended}, and its report has no test`, words, advice)
+}
+
+/** Many readers show only the first line: `sentence: words`. Behind it are further sentences, and then the end of the output. */
+function say(sentence: string, words: Words | undefined, ...further: readonly string[]): string {
+  if (words === undefined) return [toSentence(sentence), ...further].join(' ')
+  const output = words.output === undefined ? [] : ['The output ends with:', words.output]
+  return [`${sentence}: ${words.text}`, further.join(' '), ...output].filter((text) => text !== '').join('\n')
+}
+
+function whyNoReport({ title, withoutReport }: Caller, end: CommandEnd, words: Words | undefined): string {
+  const sentence = `${title} ${describeEnd(end)} without a report`
+  const ofCommand = withoutReport === undefined ? [] : [withoutReport]
+  if (hasSucceeded(end)) return say(sentence, words, MAY_HAVE_EXITED, ...ofCommand, LOOK_FOR_IT)
+  if (!hasFailed(end)) return say(sentence, words)
+  // A command of the project may have run the tests.
+  if (withoutReport !== undefined || words === undefined) return say(sentence, words, ...ofCommand)
+  // `vitest could not run the tests: Error: Cannot find package`
+  return say(`${title} could not run the tests`, words)
 }
 
 /**
- * The first row that applies decides:
+ * Something is wrong with the report. The first row that applies decides:
  *
- * | the report | the first line |
+ * | what is known | the first line |
  * | --- | --- |
- * | does not say all about the tests | `pytest exited with code 127, and no file matches "a.xml": pytest: command not found` |
- * | has failed tests, which say why | `pytest exited with code 1, and its report "a.xml" counts 2 failed and lists 1` |
- * | has no failed test, and the tool says why it failed | `go test exited with code 1: go: errors parsing go.mod` |
- * | has no failed test | `go test exited with code 0, and its report "a.xml" counts 2 failed and lists 0` |
+ * | no test failed in a whole report, and the tool said something | `go test exited with code 1: go: errors parsing go.mod` |
+ * | the exit code is 0 or there was no command, and nobody said anything | `The report "a.xml" counts 2 failed and lists 0.` |
+ * | anything else | `No file matches "a.xml". pytest exited with code 127: pytest: command not found` |
  *
- * In the third row, the next line is `Besides, its report "a.xml" counts 2 failed and lists 0`.
+ * In the first row, the next line is the problem. If the exit code is 0, its first line is `… reported an error outside the tests: …`.
  */
-function reasonOfProblem(
-  { problem, report }: Extract<Ending, { kind: 'problem' }>,
+function sayProblem(
+  title: string,
+  report: Report & { readonly problem: string },
   end: CommandEnd,
-  { ended, own, cause }: { readonly ended: string; readonly own: Cause | undefined; readonly cause: Cause | undefined },
-): Reason {
-  const { advice, isComplete, testCases } = report
-  const sentence = `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${problem}`
-  if (!isComplete) return { sentence, cause, advice }
-  if (testCases.some(isBad)) return { sentence, cause: own, advice }
-  if (!hasFailed(end) || cause === undefined) return { sentence, cause, advice }
-  const besides = `Besides, ${problem}`
-  return { sentence: ended, cause, advice: advice === undefined ? besides : `${besides}. ${advice}` }
+  words: Words | undefined,
+): string {
+  const { problem, advice, isComplete, testCases } = report
+  const ended = `${title} ${describeEnd(end)}`
+  const next = advice === undefined ? [] : [advice]
+  const isFine = hasSucceeded(end) || end.kind === 'no-command'
+  if (isComplete && !testCases.some(isBad) && words !== undefined)
+    return say(isFine ? `${title} reported an error outside the tests` : ended, words, problem, ...next)
+  if (isFine && words === undefined) return [problem, ...next].join(' ')
+  return say(`${problem} ${ended}`, words, ...next)
 }
 
 /** Vitest and Jest begin their own sentences so, for example about thresholds that are not met. */
@@ -134,7 +99,7 @@ const OWN_SENTENCE = /^(?:ERROR|Jest): /
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
 /** What the framework said about itself, or reported outside the tests. */
-function findOwnWords({ withoutReport }: Caller, end: CommandEnd, report: Report | undefined): Cause | undefined {
+function findOwnWords({ withoutReport }: Caller, end: CommandEnd, report: Report | undefined): Words | undefined {
   const text = report === undefined ? findOwnError(withoutReport, end) : findReportedError(report, end)
   return text === undefined ? undefined : { text }
 }
@@ -183,7 +148,7 @@ const RULES_AROUND_LINE = /^([=*_─-])\1{2,} *| *([=*_─-])\2{2,}$/g
  * The last lines of the output, if the command exited with an error that nothing else names. Many readers show only the first line of a
  * reason. So it has the last line that begins as an error, else the last line that is no line of a stack.
  */
-function quoteOutput(end: CommandEnd): Cause | undefined {
+function quoteOutput(end: CommandEnd): Words | undefined {
   if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return undefined
   const lines = end.output.trim().split('\n')
   const says = (line: string) => line.trim() !== '' && !LINE_OF_STACK.test(line)

@@ -46,15 +46,14 @@ export interface Report {
   /** What the framework said about itself, without colours. */
   readonly said: readonly string[]
   /**
-   * What is wrong with the report, as the rest of a sentence about the framework. If the report is complete, this is a failure that no
-   * test case has.
+   * What is wrong with the report, as one or more sentences. If the report is complete, this is a failure that no test case has.
    */
   readonly problem?: string | undefined
   /** Whether the problem fails the run, whatever the exit code is. Without it, an incomplete report at exit code 0 interrupts the run. */
   readonly mustFail?: boolean | undefined
   /** What to do about the problem, as sentences. */
   readonly advice?: string | undefined
-  /** What the log says about the report of a run that may pass. */
+  /** What the log says about the report of a run that may pass, as sentences. */
   readonly remark?: string | undefined
   /** What Playwright says about the whole run. */
   readonly status?: string | undefined

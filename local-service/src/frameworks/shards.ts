@@ -16,7 +16,7 @@ export interface CountedBlob {
 }
 
 /**
- * Which shards are missing or are there too often, as the rest of a sentence. Undefined if each number from 1 to the total is there
+ * Which shards are missing or are there too often, as sentences. Undefined if each number from 1 to the total is there
  * equally often. Several projects on one system count together, so each number may be there several times. This cannot see that all
  * shards of a project are missing, or all shards of a system.
  */
@@ -24,8 +24,8 @@ export function whyIncomplete(blobs: readonly CountedBlob[]): string | undefined
   const counted = blobs.filter(({ shard }) => shard !== undefined)
   const sets = Map.groupBy(counted, ({ shard }) => JSON.stringify([shard?.set, shard?.total]))
   const problems = [...sets.values()].flatMap(findProblemsOfSet)
-  const next = 'A job may have been cancelled, or may have failed before a report was written or uploaded'
-  return problems.length === 0 ? undefined : `${problems.join(', and ')}. ${next}`
+  const next = 'A job may have been cancelled, or may have failed before a report was written or uploaded.'
+  return problems.length === 0 ? undefined : [...problems, next].join(' ')
 }
 
 /** With files for 1/3, 2/3, 2/3: `usual` is 1, `missing` is [3/3], and `tooMany` is [2/3]. */
@@ -40,19 +40,19 @@ function findProblemsOfSet(blobs: readonly CountedBlob[]): string[] {
   const usual = Math.max(1, counts[Math.floor((total - 1) / 2)] ?? 0)
   const missing = numbers.filter(({ files }) => files.length < usual).map(({ name }) => name)
   const list = new Intl.ListFormat('en-GB').format(missing)
-  const shardsAre = missing.length === 1 ? `shard ${list} is` : `shards ${list} are`
+  const shardsAre = missing.length === 1 ? `Shard ${list} is` : `Shards ${list} are`
   const tooMany = numbers.filter(({ files }) => files.length > usual)
   return [
     // The file says which system the shard is of.
-    ...(missing.length === 0 ? [] : [`${shardsAre} missing beside ${quote(blobs[0]?.file)}`]),
+    ...(missing.length === 0 ? [] : [`${shardsAre} missing beside ${quote(blobs[0]?.file)}.`]),
     ...tooMany.map(({ name, files }) => {
       const often = files.length === 2 ? 'twice' : `${files.length} times`
-      return `shard ${name} is there ${often}: an earlier attempt? Its reports are ${files.join(' and ')}`
+      return `Shard ${name} is there ${often}: an earlier attempt? Its reports are ${files.join(' and ')}.`
     }),
   ]
 }
 
-/** What the log says of several blobs without a number. Undefined for a single blob, because it is of the whole. */
+/** What the log says of several blobs without a number, as sentences. Undefined for a single blob, because it is of the whole. */
 export function remarkOnUncounted(blobs: readonly CountedBlob[], whatSaysIt: string): string | undefined {
   const { length } = blobs.filter(({ shard }) => shard === undefined)
   if (length < 2) return undefined

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { folderReplacer } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
-import { type Blobs, type OnFile, readBlobs, UnusableReports } from './blob-folder.ts'
+import { type BlobFolder, type Blobs, type OnFile, readBlobs, UnusableBlobs } from './blob-folder.ts'
 import { type CountedBlob, remarkOnUncounted, type Shard, whyIncomplete } from './shards.ts'
 
 // What Vitest does not check when it merges blob reports.
@@ -23,8 +23,7 @@ interface TestFile {
   readonly hasFailed: boolean
 }
 
-interface VitestBlobs {
-  readonly folder: string
+interface VitestBlobs extends BlobFolder {
   readonly root: string
   /** For the copies of blobs that need other paths. It does not exist yet. */
   readonly newFolder: string
@@ -32,23 +31,23 @@ interface VitestBlobs {
   readonly passesWithNoTests: boolean
 }
 
-/** Throws UnusableReports. */
+/** Throws UnusableBlobs. */
 export async function checkVitestBlobs(
-  { folder, root, newFolder, passesWithNoTests }: VitestBlobs,
+  { folder, merge, root, newFolder, passesWithNoTests }: VitestBlobs,
   onFile: OnFile,
 ): Promise<Blobs> {
-  const blobs = await readBlobs(folder, '.json', readVitestBlob, onFile)
+  const blobs = await readBlobs({ folder, merge }, '.json', readVitestBlob, onFile)
   refuseEqual(blobs)
   const empty = blobs.find(({ testFiles }) => testFiles.length === 0)
   if (empty !== undefined && !passesWithNoTests) {
-    throw new UnusableReports(
-      `has a report without a single test file, ${quote(empty.file)}. The global setup of the shard may have failed, or the shard has no tests. Give fewer shards, or add --passWithNoTests to the command of the shards and to the arguments of the merge`,
+    throw new UnusableBlobs(
+      `The report ${quote(empty.file)} has no test file. The global setup of the shard may have failed, or the shard has no tests. Give fewer shards, or add --passWithNoTests to the command of the shards and to the arguments of the merge.`,
     )
   }
   return {
     folder: await withPathsOf(root, folder, blobs, newFolder),
     problems: [whyIncomplete(blobs), whyLost(blobs)].filter((problem) => problem !== undefined),
-    remark: remarkOnUncounted(blobs, 'A name such as blob-1-4.json says it'),
+    remark: remarkOnUncounted(blobs, 'A name such as blob-1-4.json says it.'),
     withoutCoverage: blobs.filter(({ hasCoverage }) => !hasCoverage).map(({ file }) => quote(file)),
   }
 }
@@ -96,7 +95,7 @@ export function shardInName(file: string): Shard | undefined {
 
 /**
  * Vitest finds a test only by its absolute path. If shards ran in a folder with another path, such as in a container, this copies
- * all blobs to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
+ * all blobs to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableBlobs.
  */
 async function withPathsOf(root: string, folder: string, blobs: readonly VitestBlob[], newFolder: string) {
   const others = blobs.flatMap((blob) => findOtherRoot(blob, root) ?? [])
@@ -122,12 +121,12 @@ function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | 
     const length = parts.findIndex((_, index) => index > 1 && existsSync(join(root, ...parts.slice(index))))
     if (length !== -1) return parts.slice(0, length).join('/')
   }
-  throw new UnusableReports(
-    `has a report, ${quote(file)}, of ${quote(paths[0])} and others, which are not in ${root}. Merge at the commit and in the folder of the shards`,
+  throw new UnusableBlobs(
+    `The report ${quote(file)} is of ${quote(paths[0])} and others, which are not in ${root}. Merge at the commit and in the folder of the shards.`,
   )
 }
 
-/** The jobs may all have run the same shard, because only the name of a blob says which shard it is. Throws UnusableReports. */
+/** The jobs may all have run the same shard, because only the name of a blob says which shard it is. Throws UnusableBlobs. */
 function refuseEqual(blobs: readonly VitestBlob[]): void {
   const withTestFiles = blobs.filter(({ testFiles }) => testFiles.length > 0)
   const equal = Map.groupBy(withTestFiles, ({ shard, testFiles }) =>
@@ -136,14 +135,14 @@ function refuseEqual(blobs: readonly VitestBlob[]): void {
   // Two blobs of one number have the same test files. They are of two attempts, or of two systems.
   const wrong = [...equal.values()].find((ones) => new Set(ones.map(({ shard }) => shard?.index)).size > 1)
   if (wrong === undefined) return
-  throw new UnusableReports(
-    `has reports of the same test files: ${wrong.map(({ file }) => quote(file)).join(', ')}. In each job of a shard, give --shard the number of this job`,
+  throw new UnusableBlobs(
+    `These reports are of the same test files: ${wrong.map(({ file }) => quote(file)).join(', ')}. In each job of a shard, give --shard the number of this job.`,
   )
 }
 
 /**
  * Vitest keeps only one result of a test file. If a test file failed in one blob and not in another one, Vitest may lose the failure.
- * This returns the first such test file, as the rest of a sentence.
+ * This names the first such test file, in whole sentences.
  */
 function whyLost(blobs: readonly VitestBlob[]): string | undefined {
   const results = blobs.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, blob: file })))
@@ -152,7 +151,7 @@ function whyLost(blobs: readonly VitestBlob[]): string | undefined {
     // If Vitest 3 tests a file and checks its types, one blob has two results with the same id. The merge keeps both of them.
     const other = resultsOfFile.find(({ hasFailed, blob }) => !hasFailed && blob !== failed?.blob)
     if (failed === undefined || other === undefined) continue
-    return `${quote(failed.name)} failed in ${quote(failed.blob)} and not in ${quote(other.blob)}, and Vitest keeps only one result of a test file. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`
+    return `The test file ${quote(failed.name)} failed in ${quote(failed.blob)} and not in ${quote(other.blob)}, and Vitest keeps only one result of a test file. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead.`
   }
   return undefined
 }

@@ -6,6 +6,7 @@ import { RunOutput } from '../execution/output.ts'
 import type { RunContext } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
+import { isUnusable } from '../frameworks/unusable.ts'
 import type { TestedFolders } from '../machine/files.ts'
 import { type Project, readsReports } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
@@ -39,7 +40,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     refuse(404, `Project ${quote(project.id)} ${problem}. ${next}`)
   }
   const checkout = await chooseCheckout(project, branch, service)
-  if ('kind' in checkout) refuse(400, checkout.reason)
+  if (isUnusable(checkout)) refuse(400, checkout.reason)
   if (readsReports(project) && checkout.workTreeCommit !== undefined) {
     const problem = 'reads reports in its own folder, where another commit is checked out'
     refuse(400, `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { executeRun } from '../../src/execution/execute.ts'
 import type { Framework } from '../../src/frameworks/framework.ts'
+import { unusable } from '../../src/frameworks/unusable.ts'
 import { runContextIn, temporaryFolder } from '../support/a-local-service.ts'
 
 /** The outcome of a run whose framework is called so. */
@@ -14,10 +15,10 @@ function outcomeOf(prepareCall: Framework['prepareCall']) {
 
 it.each([
   ['over-limit', 'FAILED'],
-  ['failed', 'INTERRUPTED'],
-] as const)('a run whose reports cannot be read, because reading is %s, is %s and says why', async (kind, status) => {
-  const why = 'its report "a.xml" cannot be read'
+  ['unusable', 'INTERRUPTED'],
+] as const)('a run whose reports cannot be read, because they are %s, is %s and says why', async (kind, status) => {
+  const reason = 'The report "a.xml" cannot be read.'
   const call = { argv: undefined, title: 'vitest', replacesReporters: false }
-  const outcome = await outcomeOf(async () => ({ ...call, readJunitFiles: async () => ({ kind, why }) }))
-  expect(outcome).toMatchObject({ status, testCases: [], message: expect.stringContaining(why) })
+  const outcome = await outcomeOf(async () => ({ ...call, readJunitFiles: async () => unusable(reason, kind) }))
+  expect(outcome).toMatchObject({ status, testCases: [], message: reason })
 })

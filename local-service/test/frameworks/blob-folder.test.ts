@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { parse, stringify } from 'flatted'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readShards, withProblems } from '../../src/frameworks/merge.ts'
+import { withProblems } from '../../src/frameworks/merge.ts'
 import { checkPlaywrightBlobs } from '../../src/frameworks/playwright-blobs.ts'
-import type { ReadingThread } from '../../src/frameworks/reading.ts'
 import { type CountedBlob, remarkOnUncounted, whyIncomplete } from '../../src/frameworks/shards.ts'
 import { checkVitestBlobs, shardInName } from '../../src/frameworks/vitest-blobs.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
@@ -25,7 +24,7 @@ const blob = (version: string, testFiles: readonly string[], coverage: object | 
 async function checkVitest(files: Readonly<Record<string, string>>, root = '/shop', passesWithNoTests = false) {
   const folder = await folderWith(files)
   const newFolder = join(temporaryFolder(), 'new')
-  const blobs = await checkVitestBlobs({ folder, root, newFolder, passesWithNoTests }, () => {})
+  const blobs = await checkVitestBlobs({ folder, merge: 'all', root, newFolder, passesWithNoTests }, () => {})
   const read = async (file: string) => parse(await readFile(join(blobs.folder, file), 'utf8'))
   return {
     ...blobs,
@@ -63,14 +62,14 @@ describe('which shards are there', () => {
     [1, [1], undefined],
     // Two projects, or two systems of one name.
     [2, [1, 2, 1, 2], undefined],
-    [4, [1, 2, 4], 'shard 3/4 is missing beside "0.json". A job may'],
-    [4, [2], 'shards 1/4, 3/4 and 4/4 are missing beside '],
-    [4, [1, 2, 4, 4, 2, 1, 3], 'shard 3/4 is missing beside '],
-    [4, [1, 2, 3, 4, 2], 'shard 2/4 is there twice: an earlier attempt? Its reports are "1.json" and "4.json". '],
-    [3, [1, 2, 2, 2, 3], 'shard 2/3 is there 3 times: an earlier attempt? '],
-    [4, [1, 2, 2, 3], 'shard 4/4 is missing beside "0.json", and shard 2/4 is there twice'],
-    [2, [1, 1], 'shard 2/2 is missing beside "0.json", and shard 1/2 is there twice'],
-    [2, [1, 2, 1], 'shard 1/2 is there twice'],
+    [4, [1, 2, 4], 'Shard 3/4 is missing beside "0.json". A job may'],
+    [4, [2], 'Shards 1/4, 3/4 and 4/4 are missing beside '],
+    [4, [1, 2, 4, 4, 2, 1, 3], 'Shard 3/4 is missing beside '],
+    [4, [1, 2, 3, 4, 2], 'Shard 2/4 is there twice: an earlier attempt? Its reports are "1.json" and "4.json". '],
+    [3, [1, 2, 2, 2, 3], 'Shard 2/3 is there 3 times: an earlier attempt? '],
+    [4, [1, 2, 2, 3], 'Shard 4/4 is missing beside "0.json". Shard 2/4 is there twice'],
+    [2, [1, 1], 'Shard 2/2 is missing beside "0.json". Shard 1/2 is there twice'],
+    [2, [1, 2, 1], 'Shard 1/2 is there twice'],
   ])('of %i, if %j are there: %s', (total, indexes, sentence) => {
     const why = whyIncomplete(reportsOf(total, ...indexes))
     expect(why).toEqual(sentence && expect.stringContaining(sentence))
@@ -80,7 +79,7 @@ describe('which shards are there', () => {
     const shard = (set: string, index: number) => ({ file: `${set}-${index}.json`, shard: { set, index, total: 2 } })
     const linux = [shard('linux', 1), shard('linux', 2)]
     expect(whyIncomplete([...linux, shard('macos', 1), shard('macos', 2)])).toBeUndefined()
-    expect(whyIncomplete([...linux, shard('macos', 2)])).toContain('shard 1/2 is missing beside "macos-2.json". ')
+    expect(whyIncomplete([...linux, shard('macos', 2)])).toContain('Shard 1/2 is missing beside "macos-2.json". ')
   })
 
   it('the log says that nobody could count several reports without a number, and nothing of one report', () => {
@@ -166,7 +165,7 @@ describe("Vitest's reports", () => {
   ])('of tests that %s are refused, with both paths', async (_what, path) => {
     const root = await folderWith({ 'e2e/a.test.ts': '' })
     await expect(checkVitest({ 'a.json': blob('5.1.1', [path]) }, root)).rejects.toThrow(
-      `has a report, "a.json", of "${path}" and others, which are not in ${root}`,
+      `The report "a.json" is of "${path}" and others, which are not in ${root}. `,
     )
   })
 
@@ -174,7 +173,7 @@ describe("Vitest's reports", () => {
     const same = (...names: string[]) =>
       checkVitest(Object.fromEntries(names.map((name) => [`${name}.json`, blob('5.1.1', ['/shop/a.test.js'])])))
     await expect(same('blob-1-2', 'blob-2-2')).rejects.toThrow(
-      'has reports of the same test files: "blob-1-2.json", "blob-2-2.json". In each job ',
+      'These reports are of the same test files: "blob-1-2.json", "blob-2-2.json". In each job ',
     )
     await expect(same('blob-1-2', 'macos-2-2')).resolves.toBeDefined()
     await expect(same('attempt-1-1-2', 'attempt-2-1-2')).resolves.toBeDefined()
@@ -183,7 +182,7 @@ describe("Vitest's reports", () => {
   it('without a test file are refused, as a shard leaves them whose global setup failed, unless this is expected', async () => {
     const files = { '1-2.json': blob('5.1.1', []), '2-2.json': blob('5.1.1', []) }
     await expect(checkVitest(files)).rejects.toThrow(
-      /^has a report without a single test file, "1-2\.json"\..* Give fewer shards, or/,
+      /^The report "1-2\.json" has no test file\..* Give fewer shards, or/,
     )
     expect((await checkVitest(files, '/shop', true)).problems).toEqual([])
   })
@@ -198,7 +197,7 @@ describe("Vitest's reports", () => {
     }
     expect(await problemsOf('pass', 'fail')).toEqual([
       expect.stringMatching(
-        /^"a" failed in "1\.json" and not in "0\.json", and Vitest keeps only one result of a test file\. /,
+        /^The test file "a" failed in "1\.json" and not in "0\.json", and Vitest keeps only one result of a test file\. /,
       ),
     ])
     expect([await problemsOf('fail', 'fail'), await problemsOf('pass', 'pass')]).toEqual([[], []])
@@ -209,14 +208,14 @@ describe("Vitest's reports", () => {
   })
 
   it.each([
-    [{}, 'has no blob report (*.json). Upload the report of each shard'],
+    [{}, 'The folder "all" has no blob report (*.json). Upload the report of each shard'],
     [{ 'shard-1/blob-1-4.json': '' }, 'directly into it, with "merge-multiple: true"'],
-    [{ 'blob-1-4.json': '[["1"' }, 'has a file that is no blob report, "blob-1-4.json": '],
+    [{ 'blob-1-4.json': '[["1"' }, 'The folder "all" has "blob-1-4.json", which is no blob report: '],
     [
       { 'results.json': '[{"a":1}]' },
-      'has a file that is no blob report, "results.json": it is JSON of another kind. If it is the report of a shard, run this shard again.',
+      'The folder "all" has "results.json", which is no blob report: it is JSON of another kind. If it is the report of a shard, run this shard again.',
     ],
-    [{ 'blob-1-4.json': '', 'notes.txt': '' }, 'has "notes.txt" beside the reports. Leave it out'],
+    [{ 'blob-1-4.json': '', 'notes.txt': '' }, 'The folder "all" has "notes.txt" beside the reports. Leave it out.'],
     [{ 'blob-1-4.json': '', 'shard-2/blob-2-4.json': '' }, 'has "shard-2" beside the reports'],
   ])('in a folder with %j are refused', async (files, message) => {
     await expect(checkVitest(files as Record<string, string>)).rejects.toThrow(message)
@@ -224,8 +223,12 @@ describe("Vitest's reports", () => {
 })
 
 const checks: readonly [extension: string, check: (folder: string) => Promise<unknown>][] = [
-  ['json', (folder) => checkVitestBlobs({ folder, root: '/', newFolder: '', passesWithNoTests: false }, () => {})],
-  ['zip', (folder) => checkPlaywrightBlobs({ folder }, () => {})],
+  [
+    'json',
+    (folder) =>
+      checkVitestBlobs({ folder, merge: 'all', root: '/', newFolder: '', passesWithNoTests: false }, () => {}),
+  ],
+  ['zip', (folder) => checkPlaywrightBlobs({ folder, merge: 'all' }, () => {})],
 ]
 
 it.each(
@@ -241,35 +244,23 @@ it.each(
 })
 
 describe('a merge', () => {
-  it('of reports that take too long to read says so, and has failed', async () => {
-    const why = 'its report "a.json" takes longer than 30 s to read'
-    const thread = { read: async () => ({ kind: 'over-limit', why }) } as unknown as ReadingThread
-    const merge = { merge: 'all', args: [], newFolder: '/new' }
-    const reason = `The reports cannot be merged: the folder "all" cannot be read: ${why}.`
-    expect(await readShards({ ...merge, folders: { root: '/shop', folder: '/shop' } }, 'vitest', thread)).toEqual({
-      kind: 'unusable',
-      reason,
-      isOverLimit: true,
-    })
-  })
-
   it('with coverage fails if a report has none, because the framework would find the thresholds met', () => {
     const blobs = { folder: '/all', problems: [], withoutCoverage: ['"2-2.json"'] }
     const report = { testCases: [], isComplete: true, errors: [], said: [] }
     expect(withProblems(blobs, report).problem).toBeUndefined()
     expect(withProblems(blobs, { ...report, hasCoverage: true }).problem).toMatch(
-      /^the coverage of the whole is not known, because these reports have none: "2-2\.json"\. /,
+      /^The coverage of the whole is not known, because these reports have none: "2-2\.json"\. /,
     )
   })
 })
 
 describe("Playwright's reports", () => {
-  const check = (folder: string) => checkPlaywrightBlobs({ folder }, () => {})
+  const check = (folder: string) => checkPlaywrightBlobs({ folder, merge: 'all' }, () => {})
 
   it('are needed in the folder, which must be there', async () => {
     await expect(check(await folderWith({ 'blob-1-2.json': '' }))).rejects.toThrow('has no blob report (*.zip)')
     await expect(check('/does/not/exist')).rejects.toThrow(
-      /^cannot be read: ENOENT: .*\. Download the reports of all shards into it$/,
+      /^The folder "all" cannot be read: ENOENT: .*\. Download the reports of all shards into it\.$/,
     )
   })
 
@@ -291,7 +282,7 @@ describe("Playwright's reports", () => {
     const ofMacos = zip({ current: 2, total: 2 }, 'Playwright/1.65.1 (arm64; macOS 26) node/24')
     expect(await checkZips(first, second)).toMatchObject({ problems: [], roots: ['/__w/shop/e2e'] })
     expect((await checkZips(first, second, ofMacos)).problems).toEqual([
-      expect.stringContaining('shard 1/2 is missing beside "report-9.zip"'),
+      expect.stringContaining('Shard 1/2 is missing beside "report-9.zip"'),
     ])
     expect(await checkZips(zip())).toMatchObject({ problems: [], remark: undefined })
   })
@@ -301,7 +292,7 @@ describe("Playwright's reports", () => {
     expect(await checkZips(whole, whole)).toMatchObject({
       problems: [],
       remark:
-        '2 reports do not say how many there must be, so nobody could check whether one is missing. Only the report of a job with --shard says it',
+        '2 reports do not say how many there must be, so nobody could check whether one is missing. Only the report of a job with --shard says it.',
     })
   })
 
@@ -311,6 +302,8 @@ describe("Playwright's reports", () => {
     ['a damaged line', zipOf('report.jsonl', `${report()}\n{`), "Expected property name or '}'"],
     ['a stream that is cut off', zipOf('report.jsonl', report()).subarray(0, 60), ''],
   ])('are refused if a zip has %s', async (_what, zip, reason) => {
-    await expect(checkZips(zip)).rejects.toThrow(`has a file that is no blob report, "report-7.zip": ${reason}`)
+    await expect(checkZips(zip)).rejects.toThrow(
+      `The folder "all" has "report-7.zip", which is no blob report: ${reason}`,
+    )
   })
 })

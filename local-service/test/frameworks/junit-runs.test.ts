@@ -29,7 +29,7 @@ describe('a run of a command', () => {
     const run = await (await startIn(folder, command)).run()
     expect([run.status, run.results?.testCases]).toMatchObject(['FAILED', [{ title: 'shop.CartTest > adds' }]])
     expect(run.message).toBe(
-      "`# don't stop sleep 600 & echo $! > pid cp kept.xml junit.xml; cat false | tee log` exited with code 1, although no test failed",
+      "`# don't stop sleep 600 & echo $! > pid cp kept.xml junit.xml; cat false | tee log` exited with code 1, although no test failed.",
     )
     expect((await pidsIn(join(folder, 'pid'))).map(isAlive)).toEqual([false])
   })
@@ -39,7 +39,7 @@ describe('a run of a command', () => {
     const service = await startIn(folder, 'cp kept.xml unit.xml', 'unit.xml\ne2e/*.xml')
     const runId = await service.startRun()
     expect((await service.waitFor(runId)).status).toBe('PASSED')
-    const remark = '[local service] no file in the project\'s folder matches "e2e/*.xml"\n'
+    const remark = '[local service] No file in the project\'s folder matches "e2e/*.xml".\n'
     expect(await service.outputOf(runId)).toContain(remark)
   })
 })

@@ -143,7 +143,7 @@ describe('a suite that counts more failures than it has', () => {
     ['failures="1"', '', '<testcase name="a"/>', 'counts 1 failed and lists 0'],
   ])('is the reason of the run', async (ofAll, ofSuite, cases, problem) => {
     const report = await read(`<testsuites ${ofAll}>${inSuite(cases, `name="suite" ${ofSuite}`)}</testsuites>`)
-    expect([report.isComplete, report.problem]).toEqual([true, `its report "a.xml" ${problem}`])
+    expect([report.isComplete, report.problem]).toEqual([true, `The report "a.xml" ${problem}.`])
   })
 
   it.each([
@@ -233,12 +233,12 @@ describe('the text of a report', () => {
   })
 
   it.each([
-    ['is cut off', inSuite('<testcase name="a"/>').slice(0, -5), /^its report "a\.xml" is cut off, because/],
+    ['is cut off', inSuite('<testcase name="a"/>').slice(0, -5), /^The report "a\.xml" is cut off, because/],
     ['is cut off in an attribute', '<testsuite><testcase name="a', /is cut off/],
-    ['is empty', ' \n', /^its report "a\.xml" is empty$/],
-    ['is no XML', 'All tests passed', /is no JUnit report, because it has no element$/],
-    ['is another XML', '<html/>', /^its report "a\.xml" is no JUnit report, because it begins with <html>$/],
-    ['has a wrong end tag', '<testsuite><testcase name="a"></testsuite>', /is no XML: <testcase> is not closed$/],
+    ['is empty', ' \n', /^The report "a\.xml" is empty\.$/],
+    ['is no XML', 'All tests passed', /is no JUnit report, because it has no element\.$/],
+    ['is another XML', '<html/>', /^The report "a\.xml" is no JUnit report, because it begins with <html>\.$/],
+    ['has a wrong end tag', '<testsuite><testcase name="a"></testsuite>', /is no XML: <testcase> is not closed\.$/],
   ])('that %s is the reason of the run', async (_, xml, problem) => {
     const report = await read(xml)
     expect(report.problem).toMatch(problem)
@@ -303,7 +303,7 @@ describe('the text of a report', () => {
 
   it('in an encoding that is not known is the reason of the run', async () => {
     expect((await read(declared('klingon'))).problem).toBe(
-      'its report "a.xml" cannot be read: The "klingon" encoding is not supported',
+      'The report "a.xml" cannot be read: The "klingon" encoding is not supported.',
     )
   })
 })
@@ -322,15 +322,29 @@ describe('the files of the reports', () => {
     expect([report?.testCases.map(({ title }) => title), report?.problem]).toEqual([['b', 'new'], undefined])
   })
 
-  const NO_FILE = "no file in the project's folder matches"
+  const NO_FILE = "No file in the project's folder matches"
   const ONE = inSuite('<testcase name="a"/>')
   it.each<[number, string, object, object, boolean, string]>([
-    [0, 'a.xml', {}, {}, false, `${NO_FILE} "a.xml"`],
-    [1, '*.xml', {}, {}, false, `${NO_FILE} "*.xml"`],
-    [0, '*.xml\nb.xml', {}, {}, false, `${NO_FILE} "*.xml" or "b.xml"`],
-    [0, '*.xml', { 'a.xml': ONE }, {}, false, 'it wrote no report: what matches "*.xml" is older than this run'],
-    [0, 'a.xml\nb.xml\n*.trx', {}, { 'a.xml': ONE }, true, `${NO_FILE} "b.xml"`],
-    [0, 'a.xml\n[b]', { '[b]': ONE }, { 'a.xml': ONE }, true, 'it did not write "[b]", which is older than this run'],
+    [0, 'a.xml', {}, {}, false, `${NO_FILE} "a.xml".`],
+    [1, '*.xml', {}, {}, false, `${NO_FILE} "*.xml".`],
+    [0, '*.xml\nb.xml', {}, {}, false, `${NO_FILE} "*.xml" or "b.xml".`],
+    [
+      0,
+      '*.xml',
+      { 'a.xml': ONE },
+      {},
+      false,
+      'The command wrote no report. What matches "*.xml" is older than this run.',
+    ],
+    [0, 'a.xml\nb.xml\n*.trx', {}, { 'a.xml': ONE }, true, `${NO_FILE} "b.xml".`],
+    [
+      0,
+      'a.xml\n[b]',
+      { '[b]': ONE },
+      { 'a.xml': ONE },
+      true,
+      'The command did not write "[b]", which is older than this run.',
+    ],
   ])('are missing or old: exit code %i, %s', async (exitCode, pattern, before, files, isComplete, problem) => {
     const report = await (await reportsOf({ ...files }, { pattern, before, exitCode })).read()
     expect(report).toMatchObject({ isComplete, problem })
@@ -348,7 +362,7 @@ describe('the files of the reports', () => {
     expect(report).toMatchObject({
       testCases: [{ title: 'suite > a' }],
       problem: undefined,
-      remark: `${NO_FILE} "d/*.xml", and what matches "b/*.xml" or "c/*.xml" is older than this run`,
+      remark: `${NO_FILE} "d/*.xml". What matches "b/*.xml" or "c/*.xml" is older than this run.`,
     })
   })
 
@@ -384,7 +398,7 @@ describe('the files of the reports', () => {
     const { folder, read } = await reportsOf({ 'a.xml': '' })
     mkdirSync(join(folder, 'folder.xml'))
     truncateSync(join(folder, 'a.xml'), 64 * 1024 * 1024 + 1)
-    const problem = expect.stringMatching(/^its report "a\.xml" cannot be read: .* is larger than 64 MiB$/)
+    const problem = expect.stringMatching(/^The report "a\.xml" cannot be read: .* is larger than 64 MiB\.$/)
     expect(await read()).toMatchObject({ problem, isComplete: false, mustFail: true })
   })
 
@@ -404,7 +418,7 @@ describe('the files of the reports', () => {
     expect((await read())?.testCases.map(({ title }) => title)).toEqual(['suite > a'])
     symlinkSync('/dev/null', join(folder, 'null.xml'))
     expect((await read())?.problem).toBe(
-      'its report "null.xml" cannot be read: it is a link to a file outside the project',
+      'The report "null.xml" cannot be read: it is a link to a file outside the project.',
     )
   })
 
@@ -422,7 +436,7 @@ describe('the files of the reports', () => {
 
   it('may have no more test cases than other reports', async () => {
     const report = await read(inSuite('<testcase name="a"/>'.repeat(150_001)))
-    const problem = 'its report "a.xml" has more than 150000 test cases'
+    const problem = 'The report "a.xml" has more than 150000 test cases.'
     expect(report).toMatchObject({ problem, isComplete: false, mustFail: true })
   })
 })

@@ -179,7 +179,7 @@ describe.each([...VITEST, PLAYWRIGHT])('20 files in two shards of $name', (frame
     const part = await merge()
     expect(part).toMatchObject({
       status: 'FAILED',
-      message: expect.stringContaining('shard 2/2 is missing beside '),
+      message: expect.stringContaining('Shard 2/2 is missing beside '),
     })
     expect(part.testCases.length).toBeLessThan(whole.testCases.length)
   })
@@ -214,7 +214,7 @@ describe('a merge of Playwright', () => {
     const { status, message } = await project.merge()
     expect([status, message]).toEqual([
       'FAILED',
-      'playwright merge-reports exited with code 0, and a shard reported an error: Error: the database is still there\nat teardown.js:1',
+      'playwright merge-reports reported an error outside the tests: Error: the database is still there\nat teardown.js:1\nA shard reported an error.',
     ])
   })
 })
@@ -255,7 +255,7 @@ describe('JUnit files without a command', () => {
     const { status, message, testCases } = await run({ 'reports/1.xml': suite('<testcase name="adds"/>') }, report)
     expect([status, testCases.length]).toEqual(['INTERRUPTED', cases])
     expect(message).toBe(
-      `reading the JUnit files failed, because no file in the project's folder matches ${missing}. Look at the step or the job that should have written it: it may have been cancelled, or may have failed before`,
+      `No file in the project's folder matches ${missing}. Look at the step or the job that should have written it: it may have been cancelled, or may have failed before.`,
     )
   })
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { JunitReports } from '../../src/frameworks/junit-reports.ts'
 import { ReadingThread } from '../../src/frameworks/reading.ts'
+import { unusable } from '../../src/frameworks/unusable.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 
 const INPUT: JunitReports = {
@@ -20,7 +21,7 @@ function threadOf(body: string, limits: { seconds?: number; stoppedSeconds?: num
     thread,
     `import { parentPort } from 'node:worker_threads'
      parentPort.on('message', (request) => {
-       parentPort.postMessage({ kind: 'file', file: 'a.xml' })
+       parentPort.postMessage({ kind: 'file', what: 'The report "a.xml"' })
        ${body}
      })`,
   )
@@ -45,28 +46,24 @@ describe('a thread that reads what tests wrote', () => {
     thread.startNextThread()
     await thread[Symbol.asyncDispose]()
     readings.push(await read())
-    const whole = { kind: 'read', value: { isComplete: true, testCases: [{ title: 's > a' }] } }
+    const whole = { isComplete: true, testCases: [{ title: 's > a' }] }
     expect(readings).toMatchObject([whole, whole, whole])
   })
 
-  it.each<[string, string, object, string, string]>([
-    ['for ever', 'for (;;);', { seconds: 2 }, 'over-limit', 'takes longer than 2 s to read'],
+  it.each<[string, string, object, 'unusable' | 'over-limit', string]>([
+    ['for ever', 'for (;;);', { seconds: 2 }, 'over-limit', 'takes longer than 2 s to read.'],
     [
       'more than its memory',
       'const all = []; for (;;) all.push(new Array(1000).fill(Math.random()))',
       { mebibytes: 16 },
       'over-limit',
-      'takes more than 16 MiB of memory to read',
+      'takes more than 16 MiB of memory to read.',
     ],
-    ['and fails', "parentPort.postMessage({ kind: 'failed', why: 'no' })", {}, 'failed', 'cannot be read: no'],
-    ['and ends', 'process.exit(0)', {}, 'failed', 'cannot be read: its thread has ended'],
+    ['and ends', 'process.exit(0)', {}, 'unusable', 'cannot be read: its thread has ended.'],
   ])('that reads %s says so and names the file, also the second time', async (_, body, limits, kind, problem) => {
-    const why = `its report "a.xml" ${problem}`
+    const result = unusable(`The report "a.xml" ${problem}`, kind)
     const { read } = threadOf(body, limits)
-    expect(await Promise.all([read(), read()])).toEqual([
-      { kind, why },
-      { kind, why },
-    ])
+    expect(await Promise.all([read(), read()])).toEqual([result, result])
   })
 
   it.each([
@@ -77,17 +74,17 @@ describe('a thread that reads what tests wrote', () => {
     const file = join(folder, 'report')
     write(file)
     await using thread = new ReadingThread(new AbortController().signal)
-    const why = expect.stringMatching(`^its report "${file}" cannot be read: ${problem}$`)
-    const reading = await thread.read('events', { file, folders: { root: folder, folder } })
-    expect(reading).toEqual({ kind: 'over-limit', why })
+    const reason = expect.stringMatching(`^The report "${file}" cannot be read: ${problem}\\.$`)
+    const result = await thread.read('events', { file, folders: { root: folder, folder } })
+    expect(result).toEqual(unusable(reason, 'over-limit'))
   })
 
   it('that cannot be started says so, also the second time', async () => {
     const reading = new ReadingThread(new AbortController().signal, { thread: 'not-a-path' })
     reading.startNextThread()
     for (const _ of [1, 2]) {
-      const why = expect.stringMatching(/^its report cannot be read: The worker script or module filename must be/)
-      expect(await reading.read('junit', INPUT)).toEqual({ kind: 'failed', why })
+      const reason = expect.stringMatching(/^The report cannot be read: The worker script or module filename must be/)
+      expect(await reading.read('junit', INPUT)).toEqual(unusable(reason))
     }
   })
 
@@ -95,10 +92,10 @@ describe('a thread that reads what tests wrote', () => {
     const { read, stop } = threadOf('for (;;);', { stoppedSeconds: 1 })
     const reading = read()
     setTimeout(() => stop.abort(), 100)
-    expect(await reading).toEqual({ kind: 'stopped' })
-    expect(await read()).toEqual({ kind: 'over-limit', why: 'its report "a.xml" takes longer than 1 s to read' })
-    const other = threadOf("parentPort.postMessage({ kind: 'read', value: 'so far' })")
+    expect(await reading).toEqual(unusable('The run was stopped.'))
+    expect(await read()).toEqual(unusable('The report "a.xml" takes longer than 1 s to read.', 'over-limit'))
+    const other = threadOf("parentPort.postMessage({ kind: 'result', result: 'so far' })")
     other.stop.abort()
-    expect(await other.read()).toEqual({ kind: 'read', value: 'so far' })
+    expect(await other.read()).toBe('so far')
   })
 })

@@ -97,7 +97,7 @@ describe('the output of a framework that says nothing about itself', () => {
       'that Node ended has the error of Node first',
       exited(CRASH),
       cutOff,
-      `vitest exited with code 1 before it had reported all tests: Error: Worker exited unexpectedly\nIts output ends with:\n${CRASH.trim()}`,
+      `vitest exited with code 1 before it had reported all tests: Error: Worker exited unexpectedly\nThe output ends with:\n${CRASH.trim()}`,
     ],
     [
       'that was killed has what V8 said',
@@ -113,19 +113,19 @@ describe('the output of a framework that says nothing about itself', () => {
       'that was killed has nothing that a test printed',
       { kind: 'cut-off', how: 'was killed by SIGKILL', output: `Error: of a test\n\na test says: ${NO_MEMORY}\n` },
       undefined,
-      'vitest was killed by SIGKILL',
+      'vitest was killed by SIGKILL.',
     ],
     [
       'is quoted by its last ten lines',
       exited(['Error: printed by a test', ...SUMMARY, '', 'the end\n'].join('\n')),
       COMPLETE,
-      `vitest exited with code 1, although no test failed: the end\nIts output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
+      `vitest exited with code 1, although no test failed: the end\nThe output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
     ],
     [
       'is not quoted if failed tests say why',
       exited('noise\n'),
-      { ...COMPLETE, testCases: [FAILED], problem: 'its report counts 2 failed and lists 1' },
-      'vitest exited with code 1, and its report counts 2 failed and lists 1',
+      { ...COMPLETE, testCases: [FAILED], problem: 'The report counts 2 failed and lists 1.' },
+      'The report counts 2 failed and lists 1. vitest exited with code 1.',
     ],
   ])('%s', (_what, end, report, reason) => {
     expect(why(end, report)).toBe(reason)
@@ -139,7 +139,7 @@ describe('a command of the project that leaves no report', () => {
   it('may have run tests, so the reason is no error of the framework, whatever a test printed', () => {
     const output = '⎯⎯⎯ Unhandled Error ⎯⎯⎯\nError: printed by a test\n    at a.test.js:1:2\n\nTests 1 failed'
     expect(ofCommand(exited(output))).toBe(
-      `vitest exited with code 1 without a report: Error: printed by a test\nLook at the command.\nIts output ends with:\n${output}`,
+      `vitest exited with code 1 without a report: Error: printed by a test\nLook at the command.\nThe output ends with:\n${output}`,
     )
   })
 
@@ -150,7 +150,7 @@ describe('a command of the project that leaves no report', () => {
   it('may have exited with 0', () => {
     const hint = 'A test or the configuration may have ended its process, for example with process.exit().'
     expect(ofCommand(exited('', 0))).toBe(
-      `vitest exited with code 0 without a report. ${hint} Look at the command. Look for it in the output, and correct it`,
+      `vitest exited with code 0 without a report. ${hint} Look at the command. Look for it in the output, and correct it.`,
     )
   })
 })
@@ -158,29 +158,34 @@ describe('a command of the project that leaves no report', () => {
 describe('the output of any other tool', () => {
   const NO_FILE = {
     ...COMPLETE,
-    ...{ testCases: [], isComplete: false, problem: 'no file matches "a.xml"', advice: 'Give "report" the path' },
+    ...{ testCases: [], isComplete: false, problem: 'No file matches "a.xml".', advice: 'Give "report" the path.' },
   }
   it.each<[string, CommandEnd, Report, string]>([
     [
       'what to do if there are no tests, as pytest ends then',
       exited('collected 0 items\n\n======== no tests ran in 0.02s ========\n', 5),
       { ...COMPLETE, testCases: [] },
-      "exited with code 5, and its report has no test: no tests ran in 0.02s\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.\nIts output ends with:\ncollected 0 items\n\n======== no tests ran in 0.02s ========",
+      "`tool` exited with code 5, and its report has no test: no tests ran in 0.02s\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.\nThe output ends with:\ncollected 0 items\n\n======== no tests ran in 0.02s ========",
     ],
     [
       'the cause before the advice if a tool is missing',
       exited('bash: line 1: pytest: command not found\n', 127),
       NO_FILE,
-      'exited with code 127, and no file matches "a.xml": bash: line 1: pytest: command not found\nGive "report" the path',
+      'No file matches "a.xml". `tool` exited with code 127: bash: line 1: pytest: command not found\nGive "report" the path.',
     ],
     [
       'the cause before what the report lacks, as gotestsum reports a broken module',
       exited('', 1),
-      { ...COMPLETE, testCases: [], errors: ['go: errors parsing go.mod: 5: no'], problem: 'it counts 2 and lists 0' },
-      'exited with code 1: go: errors parsing go.mod: 5: no\nBesides, it counts 2 and lists 0',
+      {
+        ...COMPLETE,
+        testCases: [],
+        errors: ['go: errors parsing go.mod: 5: no'],
+        problem: 'The report counts 2 and lists 0.',
+      },
+      '`tool` exited with code 1: go: errors parsing go.mod: 5: no\nThe report counts 2 and lists 0.',
     ],
   ])('has %s', (_what, end, report, reason) => {
-    expect(whyNotPassed({ title: '`tool`' }, end, report)).toBe(`\`tool\` ${reason}`)
+    expect(whyNotPassed({ title: '`tool`' }, end, report)).toBe(reason)
   })
 
   // As Deno, .NET and Swift Testing end.
@@ -203,7 +208,7 @@ describe('the output of any other tool', () => {
     ['the last line', '◇ Test run started.\n↳ Swift\n✘ Test run with 2 tests failed', '✘ Test run with 2 tests failed'],
   ])('is quoted with %s in the first line, which is all that many readers show', (_what, output, line) => {
     const reason = whyNotPassed({ title: '`swift test`' }, exited(output), COMPLETE)
-    const expected = `\`swift test\` exited with code 1, although no test failed: ${line}\nIts output ends with:\n${output}`
+    const expected = `\`swift test\` exited with code 1, although no test failed: ${line}\nThe output ends with:\n${output}`
     expect(reason).toBe(expected)
   })
 })

@@ -150,7 +150,7 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
       'puppet > OF_THE_PERSON=undefined',
       'puppet > INSIDE=a container',
     ])
-    expect(run).toMatchObject({ status: 'FAILED', message: 'vitest exited with code 1, although no test failed' })
+    expect(run).toMatchObject({ status: 'FAILED', message: 'vitest exited with code 1, although no test failed.' })
     const { uid, gid } = statSync(join(folder, 'new.txt'))
     expect([uid, gid]).toEqual([process.getuid?.(), process.getgid?.()])
     await service.close()
@@ -259,9 +259,9 @@ describe("an engine's program", () => {
       'exits with 125',
       'exit 125',
       'INTERRUPTED',
-      'exited with code 125, so either ENGINE could not start a container of node:24, or the command itself exited with this code',
+      'exited with code 125, so either ENGINE could not start a container of node:24, or the command itself exited with this code.',
     ],
-    ['does not exist', undefined, 'INTERRUPTED', 'could not be started: there is no program ENGINE'],
+    ['does not exist', undefined, 'INTERRUPTED', 'could not be started: there is no program ENGINE.'],
     [
       'exits with 127',
       `echo "${NOT_FOUND}" >&2; exit 127`,

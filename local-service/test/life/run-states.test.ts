@@ -50,7 +50,7 @@ describe('a run', () => {
     const runId = await service.startRun({ frameworkProjectName: 'x'.repeat(200_000) })
     expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
     expect(service.log.at(-1)).toMatch(
-      /INTERRUPTED, 0 test cases: vitest could not be started: its arguments and variables are larger than this system allows$/,
+      /INTERRUPTED, 0 test cases: vitest could not be started: its arguments and variables are larger than this system allows\.$/,
     )
   })
 })
