@@ -63,10 +63,13 @@ describe('a run of a Vitest project', () => {
     })
     const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
     const runId = await service.startRun()
+    const progress = { total: 3, passed: 1, failed: 0, flaky: 0, skipped: 0 }
     await until(async () => (await service.get(runId)).body.progress?.passed === 1)
+    expect((await service.get(runId)).body.progress).toEqual(progress)
     await writeFiles(folder, { go: '' })
     const run = await service.waitFor(runId)
     expect(run.status, service.log.join('\n')).toBe('FAILED')
+    expect(run).not.toHaveProperty('progress')
     expect(run.results?.testCases).toMatchObject([
       { title: 'passes', status: 'PASSED' },
       { title: 'dies', status: 'INTERRUPTED' },
@@ -118,21 +121,5 @@ describe('a run of a Vitest project', () => {
       'vitest could not run the tests: Error: no database\nat setup.mjs:1',
     ])
     for (const run of runs) expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [] } })
-  })
-})
-
-it('a suite of a Vitest project can have one test by its line beside a whole file', async () => {
-  const folder = await projectFolder({
-    'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})\nit('removes', () => {})",
-    'bill.test.js': "import { it } from 'vitest'\nit('sums', () => {})",
-  })
-  const settings = { folder, framework: 'vitest' }
-  const selection = { frameworkProjects: [], files: ['cart.test.js:3', 'bill.test.js'] }
-  const run = runContextIn(folder, { selection }, settings)
-  const { testCases } = await executeRun(run, () => {})
-  expect(Object.fromEntries(testCases.map(({ title, status }) => [title, status]))).toEqual({
-    adds: 'SKIPPED',
-    removes: 'PASSED',
-    sums: 'PASSED',
   })
 })

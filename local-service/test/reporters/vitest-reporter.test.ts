@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import type { SerializedError, TestCase } from 'vitest/node'
+import type { SerializedError, TestCase, TestModule } from 'vitest/node'
 import EventReporter from '../../src/reporters/vitest-reporter.ts'
 import { prepareReport } from '../support/a-report.ts'
 
@@ -22,6 +22,17 @@ it.each([7, [{}], [{ file: 7 }]])('reads an error that was thrown with the stack
   const error = { message: 'no money', stacks }
   new EventReporter().onTestRunEnd([], [error as unknown as SerializedError])
   expect(report.read()).toMatchObject({ errors: [expect.stringMatching(/^no money/)] })
+})
+
+it('knows the total when the last file is loaded', () => {
+  const { progress } = prepareReport()
+  const reporter = new EventReporter()
+  const module = { children: { allTests: () => ['adds', 'pays'] } } as unknown as TestModule
+  reporter.onTestRunStart([module, module])
+  reporter.onTestModuleCollected(module)
+  expect(progress()).toBeUndefined()
+  reporter.onTestModuleCollected(module)
+  expect(progress()).toMatchObject({ total: 4 })
 })
 
 it('does not say that a test has started, if Vitest says it after the result', async () => {
