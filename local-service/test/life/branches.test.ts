@@ -85,37 +85,35 @@ describe('a run of what is checked out', () => {
   })
 })
 
-describe('a run of the folder itself that waits for another one', () => {
-  const HEAD = 'the hash of HEAD'
-  const changed = (before: string, now: string) => ({
-    status: 'INTERRUPTED',
-    message: expect.stringMatching(`^"${before}" was checked out when the run was started, and "${now}" when it began`),
-  })
+const HEAD = 'the hash of HEAD'
+const changed = (before: string, now: string) => ({
+  status: 'INTERRUPTED',
+  message: expect.stringMatching(`^"${before}" was checked out when the run was started, and "${now}" when it began`),
+})
 
-  it.each([
-    [
-      'does not begin if another commit is checked out meanwhile',
-      HEAD,
-      'commit',
-      changed('[0-9a-f]{40}', '[0-9a-f]{40}'),
-    ],
-    ['does not begin if another branch is checked out meanwhile', 'main', 'switch', changed('main', 'other')],
-    ['without a branch does not begin either', undefined, 'switch', changed('main', 'other')],
-    ['tests the branch as it is when the run begins', 'main', 'commit', { status: 'PASSED' }],
-  ])('%s', async (_, asked, change, expected) => {
-    const { folder, git, commit } = await aRepository({ 'a.txt': 'main' })
-    const begun = join(temporaryFolder(), 'begun')
-    const script = `test "$WAITS" && { echo $$ > ${begun}; exec sleep 600; }; ${PASSING_SCRIPT}`
-    const project = { folder, framework: 'vitest', command: ['sh', '-c', script, 'sh'] }
-    const service = await startService({ projects: { shop: project } })
-    const first = await service.startRun({ envOverrides: { WAITS: 'yes' } })
-    const waiting = await service.startRun({ branch: asked === HEAD ? await git('rev-parse', 'HEAD') : asked })
-    await pidsIn(begun)
-    if (change === 'commit') await commit({ 'a.txt': 'later' })
-    else await git('switch', '--quiet', 'other')
-    await service.cancel(first)
-    expect(await service.waitFor(waiting)).toMatchObject(expected)
-  })
+it.each([
+  [
+    'does not begin if another commit is checked out meanwhile',
+    HEAD,
+    'commit',
+    changed('[0-9a-f]{40}', '[0-9a-f]{40}'),
+  ],
+  ['does not begin if another branch is checked out meanwhile', 'main', 'switch', changed('main', 'other')],
+  ['without a branch does not begin either', undefined, 'switch', changed('main', 'other')],
+  ['tests the branch as it is when the run begins', 'main', 'commit', { status: 'PASSED' }],
+])('a run of the folder itself that waits for another one %s', async (_, asked, change, expected) => {
+  const { folder, git, commit } = await aRepository({ 'a.txt': 'main' })
+  const begun = join(temporaryFolder(), 'begun')
+  const script = `test "$WAITS" && { echo $$ > ${begun}; exec sleep 600; }; ${PASSING_SCRIPT}`
+  const project = { folder, framework: 'vitest', command: ['sh', '-c', script, 'sh'] }
+  const service = await startService({ projects: { shop: project } })
+  const first = await service.startRun({ envOverrides: { WAITS: 'yes' } })
+  const waiting = await service.startRun({ branch: asked === HEAD ? await git('rev-parse', 'HEAD') : asked })
+  await pidsIn(begun)
+  if (change === 'commit') await commit({ 'a.txt': 'later' })
+  else await git('switch', '--quiet', 'other')
+  await service.cancel(first)
+  expect(await service.waitFor(waiting)).toMatchObject(expected)
 })
 
 describe('a run of another branch', () => {

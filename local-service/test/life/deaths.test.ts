@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { SEED } from '../../../test/setup/seed.ts'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { openRunStore } from '../../src/runs/store.ts'
@@ -72,8 +72,10 @@ async function entriesIn(...folders: string[]): Promise<string[]> {
   return (await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])))).flat()
 }
 
-describe.runIf(process.platform === 'linux')('a service that is killed with SIGKILL', () => {
-  it(`forgets no run and leaves nothing after the next start, in ${LIVES} lives`, { timeout: 600_000 }, async () => {
+it.runIf(process.platform === 'linux')(
+  `a service that is killed forgets no run, and leaves nothing after the next start, in ${LIVES} lives`,
+  { timeout: 600_000 },
+  async () => {
     const home = temporaryFolder()
     const [data, temporary] = [join(home, 'data'), temporaryFolder()]
     const repository = await aRepository({ 'a.txt': 'main' })
@@ -146,8 +148,8 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     store.close()
     const statuses = [...known.values()].map((run) => run?.status)
     expect(statuses).toEqual(expect.arrayContaining(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']))
-  })
-})
+  },
+)
 
 function ignoreLostConnection(error: unknown): void {
   if (!(error instanceof TypeError)) throw error

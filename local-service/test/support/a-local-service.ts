@@ -178,7 +178,6 @@ export function startServiceProcess(project: object, data: string, env: NodeJS.P
       return clientOf(url, key, projects[0]?.id)
     },
     kill: () => service.end('SIGKILL'),
-    log: service.errors,
   }
 }
 
