@@ -6,11 +6,11 @@ import { describe, expect } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT } from '../../../test/documents/documents.ts'
 import { installPackages } from '../../../test/support/git-repository.ts'
+import { onPullRequest } from '../../../test/support/github-api.ts'
 import { until } from '../../../test/support/until.ts'
 import {
   HANGING_SCRIPT,
   importing,
-  type Jobs,
   ON_LINUX,
   PASSING,
   PASSING_SCRIPT,
@@ -43,11 +43,6 @@ const WITHOUT_PROC = importing(
 )
 
 describe.concurrent('a job with the local service', () => {
-  const head = { ref: 'change', repo: { id: 1, full_name: 'octo-org/web-shop' } }
-  const repository = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
-  const pullRequest = (of: object) => ({ number: 7, head: of, base: { ref: 'main', repo: repository } })
-  const on = (name: string, payload: object) => ({ name, payload: { repository, ...payload } })
-
   test('runs Vitest as it is, gives its tests no variable of an action, and leaves nothing', async ({ jobs }) => {
     const { folder, git } = await jobs.project({
       ...VITEST,
@@ -168,8 +163,8 @@ test('fails', () => { throw new Error('rain') })`,
   test('tests the merge commit of a pull request, and names it, also in a container', async ({ jobs }) => {
     const { folder, git } = await jobs.repository(scripted(PASSING_SCRIPT))
     const sha = await git('rev-parse', 'HEAD')
-    const event = on('pull_request', { number: 7, pull_request: pullRequest(head) })
-    const github = { sha, ref: 'refs/pull/7/merge', ref_name: '7/merge', head_ref: 'change', base_ref: 'main' }
+    const event = onPullRequest()
+    const github = { sha, ref: 'refs/pull/7/merge', ref_name: '7/merge', head_ref: 'faster-checkout', base_ref: 'main' }
     // In a container, the repository usually belongs to another user.
     const env = { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' }
     const { step, outputs, log } = await jobs.start(folder, { inputs: SCRIPTED, event, github, env })
@@ -219,37 +214,35 @@ test('fails', () => { throw new Error('rain') })`,
   })
 })
 
-describe.concurrent('the step fails, says why in one sentence, and leaves no process,', () => {
-  // The service's own tests have every sentence. These come from the order, from the folder, and from the system.
-  test.for<[string, string[], message: string | RegExp, logged?: string]>([
-    [
-      'if the framework is not installed',
-      [],
-      /^vitest is not installed in \S+\. Install the packages first, for example with "npm ci", or set "command"\.$/,
-    ],
-    ['on Windows', [`Object.defineProperty(process, 'platform', { value: 'win32' })`], /needs Linux or macOS/],
-    [
-      'if the service exits before it can be reached',
-      [`if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`],
-      'The local service ended before it was up, with exit code 7. The log above has what it wrote.',
-      'it rains',
-    ],
-    [
-      'if the system does not start the process of the service',
-      [`if (process.argv[1].includes('main/index')) process.execPath = '/missing/node'`],
-      'The local service could not be started: spawn /missing/node ENOENT',
-    ],
-  ])('%s', async ([, code, message, logged = ''], { jobs }) => {
-    const { folder } = await jobs.repository({ ...VITEST, 'a.test.ts': PASSING })
-    const step = jobs.service(folder, { env: { NODE_OPTIONS: importing(...code) } })
-    const main = await step.startMain().result()
-    expect(main).toMatchObject({ conclusion: 'failure', outputs: {} })
-    expect(main.annotations).toMatchObject([{ level: 'error', message: expect.stringMatching(message) }])
-    expect(main.log.join('\n')).toContain(logged)
-    // The service ends by itself, also if post never runs.
-    if (ON_LINUX) await until(() => processesOf(step).length === 0)
-    expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
-  })
+// The service's own tests have every sentence. These come from the order, from the folder, and from the system.
+test.concurrent.for<[string, string[], message: string | RegExp, logged?: string]>([
+  [
+    'if the framework is not installed',
+    [],
+    /^vitest is not installed in \S+\. Install the packages first, for example with "npm ci", or set "command"\.$/,
+  ],
+  ['on Windows', [`Object.defineProperty(process, 'platform', { value: 'win32' })`], /needs Linux or macOS/],
+  [
+    'if the service exits before it can be reached',
+    [`if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`],
+    'The local service ended before it was up, with exit code 7. The log above has what it wrote.',
+    'it rains',
+  ],
+  [
+    'if the system does not start the process of the service',
+    [`if (process.argv[1].includes('main/index')) process.execPath = '/missing/node'`],
+    'The local service could not be started: spawn /missing/node ENOENT',
+  ],
+])('the step fails, says why, and leaves no process, %s', async ([, code, message, logged = ''], { jobs }) => {
+  const { folder } = await jobs.repository({ ...VITEST, 'a.test.ts': PASSING })
+  const step = jobs.service(folder, { env: { NODE_OPTIONS: importing(...code) } })
+  const main = await step.startMain().result()
+  expect(main).toMatchObject({ conclusion: 'failure', outputs: {} })
+  expect(main.annotations).toMatchObject([{ level: 'error', message: expect.stringMatching(message) }])
+  expect(main.log.join('\n')).toContain(logged)
+  // The service ends by itself, also if post never runs.
+  if (ON_LINUX) await until(() => processesOf(step).length === 0)
+  expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
 })
 
 /** The files in a folder, by their paths from there. */
@@ -332,24 +325,24 @@ test.concurrent('a command of 100 KB runs, and nobody else can read it while the
   await step.runPost()
 })
 
-describe.concurrent('a problem of the service itself', () => {
-  test('is in the log of post, without the output that the gate has shown', async ({ jobs }) => {
-    // The run cannot make its folder, because a file is in its place.
-    const spoiling = 'echo "it rains"; echo; echo end; rm -rf "$DATA/runs"; touch "$DATA/runs"'
-    const folder = jobs.scripted(spoiling)
-    const { step, outputs } = await jobs.start(folder, { inputs: SCRIPTED })
-    const data = join(serviceFolder(step), 'service/data')
-    const first = await jobs.gate(step, outputs, { inputs: { 'env-overrides': `DATA=${data}` } }).run()
-    expect(first.main.log).toContain('it rains')
-    const { main } = await jobs.gate(step, outputs).run()
-    expect(main.log.join('\n')).toContain('the service could not run the tests: ENOTDIR')
-    const post = await step.runPost()
-    const shown = groupsIn(post.log).get('Log of the local service') ?? []
-    expect(shown.join('\n')).toMatch(/Z error: run \S+: failed to run: ENOTDIR/)
-    expect(shown.join('\n')).not.toContain('it rains')
-    const problem = 'The local service could not do something itself. The log above says what.'
-    expect(post.annotations).toMatchObject([{ level: 'warning', message: problem }])
-  })
+test.concurrent('a problem of the service itself is in the log of post, without the output that the gate has shown', async ({
+  jobs,
+}) => {
+  // The run cannot make its folder, because a file is in its place.
+  const spoiling = 'echo "it rains"; echo; echo end; rm -rf "$DATA/runs"; touch "$DATA/runs"'
+  const folder = jobs.scripted(spoiling)
+  const { step, outputs } = await jobs.start(folder, { inputs: SCRIPTED })
+  const data = join(serviceFolder(step), 'service/data')
+  const first = await jobs.gate(step, outputs, { inputs: { 'env-overrides': `DATA=${data}` } }).run()
+  expect(first.main.log).toContain('it rains')
+  const { main } = await jobs.gate(step, outputs).run()
+  expect(main.log.join('\n')).toContain('the service could not run the tests: ENOTDIR')
+  const post = await step.runPost()
+  const shown = groupsIn(post.log).get('Log of the local service') ?? []
+  expect(shown.join('\n')).toMatch(/Z error: run \S+: failed to run: ENOTDIR/)
+  expect(shown.join('\n')).not.toContain('it rains')
+  const problem = 'The local service could not do something itself. The log above says what.'
+  expect(post.annotations).toMatchObject([{ level: 'warning', message: problem }])
 })
 
 describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
@@ -373,6 +366,9 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     main.signal('SIGKILL')
     const { log } = await main.result()
     await until(() => processesOf(step).length === 0)
+    // Post believes no list of runs of a service that was killed, because tests may have written the list.
+    const nothing = { finished: [], isClean: true, hadProblem: false }
+    writeFileSync(join(serviceFolder(step), 'service/runs-at-end.json'), JSON.stringify(nothing))
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(post.log.join('\n')).toContain('INTERRUPTED: it was RUNNING when the service died')
@@ -394,38 +390,31 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(gate.jobStatus).toBe('failure')
   })
 
-  /** The tests leave a process that has left their group. The guard kills only the group. */
-  async function leaveProcess(jobs: Jobs, settings: Pick<StepSettings, 'env'> = {}) {
-    // The script goes on when the process has left. Otherwise the guard could kill it with the group.
-    const left = `setsid sh -c 'touch "$TMPDIR/left"; exec sleep 3600' > /dev/null 2>&1 &`
-    const leaving = `${left} until test -e "$TMPDIR/left"; do sleep 0.05; done; ${HANGING_SCRIPT}`
-    const { folder, step, main } = await jobs.whileScriptHangs(settings, leaving)
-    process.kill(serviceProcess(step), 'SIGKILL')
-    main.signal('SIGKILL')
-    await main.result()
-    await until(() => processesOf(step).length === 1)
-    return { step, folder }
-  }
-
   // Post has a shorter limit here.
   const IMPATIENT = `
     import children from 'node:child_process'
     import { syncBuiltinESMExports } from 'node:module'
     const { spawnSync } = children
-    children.spawnSync = (program, args, options) => spawnSync(program, args, { ...options, timeout: 500 })
+    children.spawnSync = (program, args, options) => spawnSync(program, args, { ...options, timeout: options.timeout && 500 })
     syncBuiltinESMExports()`
   const whileCleaning = (code: string) => `if (process.argv[2] === 'clean') { ${code} }`
+  const TELLS_TOKEN = `console.error('token:', process.env.ACTIONS_RUNTIME_TOKEN); process.exit(1)`
   const isOverLimit = expect.stringMatching(/could not remove what the service left: .*ETIMEDOUT/)
 
   test.for<[string, string[], object[], string]>([
-    ['fails', [whileCleaning(`console.error('it rains'); process.exit(1)`)], [], 'it rains'],
+    // The clean-up reads what tests wrote, so it gets no token either.
+    ['fails', [whileCleaning(TELLS_TOKEN)], [], 'token: undefined'],
     // For example, tests have written a store whose queries never end.
     ['never ends', [IMPATIENT, whileCleaning('for (;;);')], [{ message: isOverLimit }], '##[group]Log of the clean-up'],
   ])('or post warns, if the clean-up %s', async ([, code, warnings, logged], { jobs }) => {
-    const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS: importing(...code) } })
+    const env = { NODE_OPTIONS: importing(...code), ACTIONS_RUNTIME_TOKEN: 'secret' }
+    const { step, main } = await jobs.whileScriptHangs({ env })
+    process.kill(serviceProcess(step), 'SIGKILL')
+    main.signal('SIGKILL')
+    await main.result()
+    await until(() => processesOf(step).length === 0)
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [...warnings, KILLED, MAY_BE_LEFT] })
     expect(post.log).toContain(logged)
-    for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
   })
 })

@@ -1,11 +1,12 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { until } from '../../../test/support/until.ts'
 import {
   importing,
-  type Jobs,
   ON_LINUX,
+  PASSING_SCRIPT,
   processesOf,
   SCRIPTED,
   serviceFolder,
@@ -28,56 +29,42 @@ function failing(module: string, name: string, condition = 'true'): string {
   return importing(code)
 }
 
-describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and the other steps happen', () => {
-  async function post(jobs: Jobs, NODE_OPTIONS: string) {
-    const settings = { inputs: SCRIPTED, env: { NODE_OPTIONS } }
-    const { step, post: ended } = await jobs.play(jobs.scripted(BROKEN), settings, { 'show-output': 'false' })
-    await until(() => processesOf(step).length === 0)
-    const messages = ended.annotations.map(({ message }) => message)
-    const isAboutRest = (message: string) => message.includes('may still be on this machine')
-    const shown = {
-      warnings: messages.filter((message) => !isAboutRest(message)),
-      warnsOfRest: messages.some(isAboutRest),
-      isOutputShown: ended.log.some((line) => line.startsWith('##[group]Output of run')),
-      isLogShown: ended.log.some((line) => line.includes('Log of the local service')),
-      isFolderRemoved: readdirSync(serviceFolder(step)).join() === 'output',
-    }
-    return { conclusion: ended.conclusion, shown }
-  }
+const KILL = failing('node:process', 'kill')
+const CLEAN_UP = failing('node:child_process', 'spawnSync')
+const LIST_OF_RUNS = failing('node:fs', 'lstatSync', `args[0].endsWith('runs-at-end.json')`)
+const OUTPUT = failing('node:fs', 'lstatSync', `args[0].endsWith('output.txt')`)
+const LOG = failing('node:fs', 'lstatSync', `args[0].endsWith('log')`)
+const REMOVAL = failing('node:child_process', 'execFile')
 
-  const ALL = { isOutputShown: true, isLogShown: false, isFolderRemoved: true, warnsOfRest: false }
-  const NOT_STOPPED = { isOutputShown: false, isLogShown: true, isFolderRemoved: true, warnsOfRest: true }
-  const KILL = failing('node:process', 'kill')
-  const LIST_OF_RUNS = failing('node:fs', 'lstatSync', `args[0].endsWith('runs-at-end.json')`)
-  const LOG = failing('node:fs', 'lstatSync', `args[0].endsWith('log')`)
-  const FIRST_OUTPUT = `args[0].endsWith('output.txt') && !globalThis.failed && (globalThis.failed = true)`
-
-  test.for<[string[], string[], object]>([
+test.skipIf(!ON_LINUX).concurrent.for<[string, string[], string[]]>([
+  [
+    'the service cannot be stopped, nor what it left be removed',
+    [KILL, CLEAN_UP],
     [
-      ['stop the service: it rains', 'remove what the service left: it rains'],
-      [KILL, failing('node:child_process', 'spawnSync')],
-      NOT_STOPPED,
+      'could not stop the service: it rains',
+      'could not remove what the service left: it rains',
+      'may still be on this machine',
     ],
-    [['read which runs have finished: it rains'], [LIST_OF_RUNS], { ...ALL, isLogShown: true }],
+  ],
+  [
+    'nothing can be read, and nothing be removed',
+    [LIST_OF_RUNS, OUTPUT, LOG, REMOVAL],
     [
-      ['show the output of run .*: it rains'],
-      [failing('node:fs', 'lstatSync', FIRST_OUTPUT)],
-      { ...ALL, isOutputShown: false },
+      'could not read which runs have finished: it rains',
+      'could not show the output of run .*: it rains',
+      'could not show the log of the service: it rains',
+      'could not remove the private files in .*: it rains',
     ],
-    [['read which runs have finished: it rains', 'show the log of the service: it rains'], [LIST_OF_RUNS, LOG], ALL],
-    [
-      ['remove the private files in .*: it rains'],
-      [failing('node:child_process', 'execFile')],
-      { ...ALL, isFolderRemoved: false },
-    ],
-  ])('%s', async ([warnings, nodeOptions, done], { jobs }) => {
-    const { conclusion, shown } = await post(jobs, nodeOptions.join(' '))
-    expect(conclusion).toBe('success')
-    expect(shown).toEqual({
-      ...done,
-      warnings: warnings.map((what) => expect.stringMatching(`^The post step of the local service could not ${what}$`)),
-    })
-  })
+  ],
+])('post warns of each step that fails, and the others happen, if %s', async ([, nodeOptions, warnings], { jobs }) => {
+  const settings = { inputs: SCRIPTED, env: { NODE_OPTIONS: nodeOptions.join(' ') } }
+  const { step, post } = await jobs.play(jobs.scripted(BROKEN), settings, { 'show-output': 'false' })
+  await until(() => processesOf(step).length === 0)
+  const messages = warnings.map((warning) => expect.stringMatching(warning))
+  expect(post).toMatchObject({ conclusion: 'success', annotations: messages.map((message) => ({ message })) })
+  const isLogShown = post.log.includes('##[group]Log of the local service')
+  const isFolderRemoved = readdirSync(serviceFolder(step)).join() === 'output'
+  expect([isLogShown, isFolderRemoved]).toEqual(nodeOptions.includes(LOG) ? [false, false] : [true, true])
 })
 
 test.skipIf(!ON_LINUX)(
@@ -113,3 +100,34 @@ PATH="\${PATH#*:}" exec git "$@"
     expect(readdirSync(serviceFolder(step))).toEqual(['output'])
   },
 )
+
+test('of long outputs, post prints the last 16 MiB', async ({ jobs }) => {
+  // Each of the two runs writes 9 MiB.
+  const lines = `line=$(printf %016383d 0); for i in $(seq 576); do echo "$line"; done; ${PASSING_SCRIPT}`
+  const { step, outputs } = await jobs.start(jobs.scripted(lines), { inputs: SCRIPTED })
+  for (const _ of [1, 2]) await jobs.gate(step, outputs, { inputs: { 'show-output': 'false' } }).run()
+  const { log } = await step.runPost()
+  // A line has 16 KiB. One line is left out, because its beginning is.
+  expect(log.filter((line) => line.startsWith('000'))).toHaveLength(2 ** 10 - 1)
+  expect(log).toContain('… 2.0 MiB before this line are left out.')
+})
+
+/** Puts a named pipe in place of a file at once, so that nobody finds the file missing. */
+function makePipe(path: string): void {
+  execFileSync('mkfifo', [`${path}.new`])
+  renameSync(`${path}.new`, path)
+}
+
+// local-service/test/machine/files.test.ts tests which files are read.
+test.skipIf(!ON_LINUX)('neither the service nor post waits for a named pipe in place of a file', async ({ jobs }) => {
+  const { step, main } = await jobs.whileScriptHangs()
+  main.signal('SIGKILL')
+  await main.result()
+  const folder = serviceFolder(step)
+  const beside = ['', '-journal', '-wal', '-shm'].map((end) => `data/runs.sqlite${end}`)
+  for (const name of ['log', 'runs-at-end.json', ...beside]) makePipe(join(folder, 'service', name))
+  // The service ends by itself. Otherwise, post would warn.
+  expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+  await until(() => processesOf(step).length === 0)
+  expect(readdirSync(folder)).toEqual(['output'])
+})

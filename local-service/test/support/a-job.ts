@@ -120,15 +120,12 @@ export class Jobs {
 
   /** The gate waits for a run whose tests are a script that hangs. */
   async whileScriptHangs(settings: Pick<StepSettings, 'env'> = {}, script = HANGING_SCRIPT) {
-    return this.#whileHanging(this.scripted(script), { ...settings, inputs: SCRIPTED })
-  }
-
-  async #whileHanging(folder: string, settings: StepSettings = {}) {
-    const { step, outputs } = await this.start(folder, settings)
+    const folder = this.scripted(script)
+    const { step, outputs } = await this.start(folder, { ...settings, inputs: SCRIPTED })
     const gate = this.gate(step, outputs)
     const main = gate.startMain()
     const [hanging = 0] = await pidsIn(join(folder, 'pid'))
-    return { folder, step, outputs, gate, main, hanging }
+    return { step, outputs, gate, main, hanging }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
