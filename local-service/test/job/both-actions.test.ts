@@ -395,7 +395,8 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     import children from 'node:child_process'
     import { syncBuiltinESMExports } from 'node:module'
     const { spawnSync } = children
-    children.spawnSync = (program, args, options) => spawnSync(program, args, { ...options, timeout: options.timeout && 500 })
+    children.spawnSync = (program, args, options) =>
+      spawnSync(program, args, { ...options, timeout: options.timeout && 500 })
     syncBuiltinESMExports()`
   const whileCleaning = (code: string) => `if (process.argv[2] === 'clean') { ${code} }`
   const TELLS_TOKEN = `console.error('token:', process.env.ACTIONS_RUNTIME_TOKEN); process.exit(1)`
