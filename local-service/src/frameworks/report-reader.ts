@@ -38,6 +38,7 @@ export interface Events {
   readonly errors: ReportEnd['errors']
   readonly said: readonly string[]
   readonly isComplete: boolean
+  readonly problem?: string | undefined
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined
 }
@@ -95,8 +96,8 @@ class EventsOfProcess {
   toEvents(): Events {
     const said = this.#said
     if (this.#finished !== undefined) {
-      const { tests, files, errors, status, hasCoverage } = this.#finished
-      return { tests, filesWithoutTest: [], failedFiles: files, errors, said, isComplete: true, status, hasCoverage }
+      const { files: failedFiles, ...end } = this.#finished
+      return { ...end, failedFiles, filesWithoutTest: [], said, isComplete: true }
     }
     const tests = [...this.#tests.values()]
     const running = tests.filter(({ status }) => status === 'INTERRUPTED')
@@ -130,6 +131,7 @@ function joinEvents(earlier: Events, later: Events): Events {
     filesWithoutTest: [...earlier.filesWithoutTest.filter(isOther), ...later.filesWithoutTest],
     failedFiles: [...earlier.failedFiles.filter(isOther), ...later.failedFiles],
     errors: [...earlier.errors, ...later.errors],
+    problem: earlier.problem ?? later.problem,
     said,
   }
 }

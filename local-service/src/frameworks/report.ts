@@ -80,7 +80,7 @@ export const LIMIT_CASES = 150_000
 
 /** Undefined if the framework reported nothing. Throws OverLimit if there are too many test cases. */
 export function toReport(events: Events, folders: TestedFolders): Report | undefined {
-  const { tests, filesWithoutTest, failedFiles, said, isComplete, status, hasCoverage } = events
+  const { tests, filesWithoutTest, failedFiles, said, isComplete, problem, status, hasCoverage } = events
   if (!isComplete && tests.length === 0 && filesWithoutTest.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new OverLimit(`it has more than ${LIMIT_CASES} test cases`)
   const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
@@ -95,6 +95,7 @@ export function toReport(events: Events, folders: TestedFolders): Report | undef
     errors: errors.map((error) => describeError(error, repository)),
     place: errors.map((error) => placeIn(repository, error)).find(({ filePath }) => filePath !== undefined),
     said: said.map(withoutTerminalSequences),
+    problem,
     status,
     hasCoverage,
   }

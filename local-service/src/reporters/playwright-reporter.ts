@@ -13,6 +13,7 @@ import {
   framesIn,
   ReportWriter,
   type ResultFacts,
+  SHARD_ROOTS,
   type TestCaseStatus,
   type TestFacts,
 } from './report-writer.ts'
@@ -24,7 +25,13 @@ delete process.env.PW_TEST_REPORTER
 
 leaveOutAnnotations()
 
+/** This reporter comes by a variable. So it is also there if the command of the project does not pass on the service's arguments. */
+const NOT_PASSED_ON =
+  'Playwright got no --forbid-only from the service, so the "command" of the project does not pass on what the service adds. ' +
+  'In a script, write "$@" behind the call of Playwright.'
+
 export default class EventReporter implements Reporter {
+  readonly #isMerge = SHARD_ROOTS in process.env
   readonly #report = new ReportWriter()
   readonly #errors: TestError[] = []
   #config: FullConfig | undefined
@@ -73,6 +80,7 @@ export default class EventReporter implements Reporter {
     const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')
     const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : []
     this.#report.finish({
+      problem: this.#isMerge || this.#config?.forbidOnly ? undefined : NOT_PASSED_ON,
       status: result?.status ?? 'unfinished',
       files: fileErrors.map((error) => ({
         project: '',

@@ -83,6 +83,8 @@ export interface ReportEnd {
   readonly files: readonly (FileFacts & { readonly failure: Failure | undefined })[]
   /** The errors that belong to no test and to no file. `origin` is what the framework prints behind the place. */
   readonly errors: readonly (Partial<Failure> & { readonly origin?: string | undefined })[]
+  /** Why the run must not pass although no test failed, as a sentence. */
+  readonly problem?: string | undefined
   /** What Playwright says about the whole run. */
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { beginJunitRun } from '../support/a-junit-run.ts'
 import { folderWith } from '../support/a-local-service.ts'
 
@@ -411,15 +412,17 @@ describe('the files of the reports', () => {
     expect((await read())?.testCases.map(({ title }) => title)).toEqual(['suite > a'])
   })
 
-  it('may be links to plain files in the folder of the project, and to no others', async () => {
-    const { folder, read } = await reportsOf({ 'runs/7.txt': inSuite('<testcase name="a"/>') })
-    symlinkSync('runs/7.txt', join(folder, 'latest.xml'))
+  it('may be links to plain files anywhere, and to nothing else', async () => {
+    const { folder, read } = await reportsOf({}, { pattern: '*.xml\nlogs/**/b.xml' })
+    const outside = temporaryFolder()
+    writeFileSync(join(outside, 'a.txt'), inSuite('<testcase name="a"/>'))
+    writeFileSync(join(outside, 'b.xml'), inSuite('<testcase name="b"/>'))
+    symlinkSync(join(outside, 'a.txt'), join(folder, 'latest.xml'))
+    symlinkSync(outside, join(folder, 'logs'))
     symlinkSync('nothing', join(folder, 'nothing.xml'))
-    expect((await read())?.testCases.map(({ title }) => title)).toEqual(['suite > a'])
+    expect((await read())?.testCases.map(({ title }) => title)).toEqual(['suite > a', 'suite > b'])
     symlinkSync('/dev/null', join(folder, 'null.xml'))
-    expect((await read())?.problem).toBe(
-      'The report "null.xml" cannot be read: it is a link to a file outside the project.',
-    )
+    expect((await read())?.problem).toBe('The report "null.xml" cannot be read: /dev/null is not a regular file.')
   })
 
   it('are older than the run if a link leads to an old one', async () => {

@@ -16,8 +16,8 @@ interface Ended {
 }
 
 /** A run that has begun with these tests, or a merge of shards with these roots. */
-function beginRun(tests: readonly Ended[], roots: readonly string[] = []) {
-  const report = prepareReport('/shop', { [SHARD_ROOTS]: JSON.stringify(roots) })
+function beginRun(tests: readonly Ended[], roots: readonly string[] = [], settings: Partial<FullConfig> = {}) {
+  const report = prepareReport('/shop', roots.length === 0 ? {} : { [SHARD_ROOTS]: JSON.stringify(roots) })
   const reporter = new EventReporter()
   const file = '/shop/e2e/a.spec.ts'
   const all = tests.map(({ title, of = project(''), outcome = 'expected', status = 'passed', errors = [] }, index) => ({
@@ -27,7 +27,8 @@ function beginRun(tests: readonly Ended[], roots: readonly string[] = []) {
     results: [{ status, errors, duration: 1, attachments: [], steps: [], retry: 0 }],
     retries: 1,
   })) as unknown as readonly TestCase[]
-  reporter.onBegin({ rootDir: '/shop/e2e' } as FullConfig, { allTests: () => all } as unknown as Suite)
+  const config = { rootDir: '/shop/e2e', forbidOnly: true, ...settings } as FullConfig
+  reporter.onBegin(config, { allTests: () => all } as unknown as Suite)
   return { ...report, reporter, all }
 }
 
@@ -107,6 +108,15 @@ describe('a merge of Playwright', () => {
 it('an error outside the tests has no test case, and that there are no tests is no error', () => {
   const errors = [{ message: 'Error: No tests found.' }, { message: "Error: Cannot find module './none'" }]
   expect(reportOf([], errors)).toMatchObject({ testCases: [], errors: ["Error: Cannot find module './none'"] })
+})
+
+it('a run without the arguments of the service has a problem, because they select the tests', () => {
+  const { reporter, read } = beginRun([{ title: 'pays' }], [], { forbidOnly: false })
+  reporter.onEnd({ status: 'passed' } as FullResult)
+  expect(read()?.problem).toContain('write "$@" behind the call of Playwright')
+  const merge = beginRun([{ title: 'pays' }], ['/shop/e2e'], { forbidOnly: false })
+  merge.reporter.onEnd({ status: 'passed' } as FullResult)
+  expect(merge.read()?.problem).toBeUndefined()
 })
 
 it('a test that is tried again has no result meanwhile', () => {
