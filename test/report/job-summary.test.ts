@@ -170,16 +170,7 @@ describe('with a baseline, the job summary', () => {
 })
 
 describe('the limits of the job summary', () => {
-  it('are a thousand cases, and the summary says what it left out', () => {
-    const text = summaryOf(runOf({ PASSED: 95_000, FAILED: 300, INTERRUPTED: 4_700 }))
-    expect(tableRows(renderedPage(text)).filter(([status]) => status !== 'Status')).toHaveLength(1_000 - 100)
-    expect(text).toMatch(
-      /<p>This summary leaves out 99,000 of 100,000 test cases \(4,000 failed \(4,000 interrupted\), 95,000 passed\)\.<\/p>\n$/,
-    )
-    expect(text).not.toContain('<summary>Passed')
-  })
-
-  it('leave out the messages of the rows, and the summary mentions the report files if they were written', () => {
+  it('are a thousand cases, of which the rows have no messages. The summary says what it left out, and which file has everything', () => {
     const message = 'x'.repeat(4_000)
     const testCases = Array.from({ length: 2_000 }, (_, index) =>
       aTestCase({ title: `case ${index}`, status: 'FAILED', message, filePath: 'e2e/pay.spec.ts', line: 12 }),

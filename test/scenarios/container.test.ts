@@ -46,23 +46,6 @@ describe.concurrent('a job in a container is cancelled', () => {
   })
 })
 
-test.concurrent('if a composite action uses the action twice, each post ends only its own main and cancels only its own run', async () => {
-  const github = { action: '__run_2' }
-  await using killed = await scenario({ script: HANGING, container: 'docker', github })
-  await using other = await scenario({ script: HANGING, container: 'docker', github, tempDir: killed.step.tempDir })
-  const [first, second] = [killed.step.startMain(), other.step.startMain()]
-  await Promise.all([killed.service.waitForRequest('get'), other.service.waitForRequest('get')])
-  first.signal('SIGKILL')
-  await first.result()
-  const post = await killed.step.runPost()
-  expect(post.log.join('\n')).toMatch(/was cancelled/)
-  expect(killed.service.runs).toMatchObject([{ status: 'CANCELLED' }])
-  expect(other.service.runs).toMatchObject([{ status: 'RUNNING' }])
-  await second.end('cancel')
-  await other.step.runPost()
-  expect(other.service.runs).toMatchObject([{ status: 'CANCELLED' }])
-})
-
 test.concurrent.each([
   ['in a poll without a response', whilePolling, 'get'],
   ['in a start, whose response comes later', inStart, 'start'],

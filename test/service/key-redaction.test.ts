@@ -160,34 +160,32 @@ describe('the client', () => {
   })
 })
 
-describe('a message with the key in it', () => {
-  const key = 'sk_live_0123456789abcdef'
+const key = 'sk_live_0123456789abcdef'
 
-  it('shows no key in any report, whatever the reports remove from the message', () => {
-    // If a sequence is removed from the middle of another one, what is left is a sequence too.
-    const removed = ['\u001b[31m', '\u001b\u001b[0m[0m', '\u001b]0;t\u0007', '\u001b', '\u009b1m', '\u200b', '\0', '\r']
-    const part = fc.tuple(fc.nat(key.length), fc.array(fc.constantFrom(...removed), { minLength: 1, maxLength: 3 }))
-    fc.assert(
-      fc.property(fc.array(part, { maxLength: 3 }), (parts) => {
-        let message = key
-        for (const [at, texts] of parts) message = message.slice(0, at) + texts.join('') + message.slice(at)
-        const json = {
-          status: 'FAILED',
-          finishedAt: '2026-03-01T10:03:04.000Z',
-          message,
-          results: { testCases: [{ title: 'pays', status: 'FAILED', message }] },
-        }
-        const redact = keyRedaction(key)
-        const run = decodeRun(json, '', redact)
-        const outcome = anOutcome({ run })
-        const reports = [
-          render(verdictSentences(outcome)),
-          render(jobSummary(outcome, 0)),
-          junit(outcome).toString(),
-          ctrf(outcome),
-        ]
-        for (const report of reports) expect(report).not.toContain(key)
-      }),
-    )
-  })
+it('a message with the key in it shows no key in any report, whatever the reports remove from the message', () => {
+  // If a sequence is removed from the middle of another one, what is left is a sequence too.
+  const removed = ['\u001b[31m', '\u001b\u001b[0m[0m', '\u001b]0;t\u0007', '\u001b', '\u009b1m', '\u200b', '\0', '\r']
+  const part = fc.tuple(fc.nat(key.length), fc.array(fc.constantFrom(...removed), { minLength: 1, maxLength: 3 }))
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 3 }), (parts) => {
+      let message = key
+      for (const [at, texts] of parts) message = message.slice(0, at) + texts.join('') + message.slice(at)
+      const json = {
+        status: 'FAILED',
+        finishedAt: '2026-03-01T10:03:04.000Z',
+        message,
+        results: { testCases: [{ title: 'pays', status: 'FAILED', message }] },
+      }
+      const redact = keyRedaction(key)
+      const run = decodeRun(json, '', redact)
+      const outcome = anOutcome({ run })
+      const reports = [
+        render(verdictSentences(outcome)),
+        render(jobSummary(outcome, 0)),
+        junit(outcome).toString(),
+        ctrf(outcome),
+      ]
+      for (const report of reports) expect(report).not.toContain(key)
+    }),
+  )
 })

@@ -154,12 +154,12 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
     return response === undefined ? new Promise(() => {}) : whileAlive(response)
   }
 
-  function say(level: string, message: Fragment): void {
+  function say(message: Fragment): void {
     effect(() => {
       // In a container, nobody reads main's log after the end of the step. Until main knows this, main counts as heard.
       const { container } = runner
       const isHeard = container === undefined || clock.now() < container.atMs || signalled === undefined
-      if (isHeard) messages.push(`${level}: ${render(message)}`)
+      if (isHeard) messages.push(render(message))
     })
   }
 
@@ -168,7 +168,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
   const remove = () => effect(() => file.remove(), false)
   const [exists, answerStopRequest] = [() => file.exists(), () => file.answerStopRequest()]
   const mainFile = new MainFileWriter(Object.assign(new MemoryFile(), { append, remove, exists, answerStopRequest }))
-  const log: World['log'] = { info: () => effect(() => {}), warning: (message) => say('warning', message) }
+  const log: World['log'] = { info: () => effect(() => {}), warning: say }
   mainFile.attachLog(log)
   const client = service.client((response) => isDead || responses.push(response))
   const { cancel } = client
@@ -189,7 +189,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
     log,
     mainFile,
     setOutput: (name, value) => effect(() => outputs.set(name, value)),
-    annotate: ({ level, message }) => say(level, message),
+    annotate: ({ message }) => say(message),
     mask: () => effect(() => {}),
     programText: () => '',
     writeSummary: (build) => effect(() => build(0)),
@@ -203,7 +203,6 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
   /** process.ts does this too. */
   function endByCrash(cause: unknown): 'crashed' {
     if (cause !== crash) throw cause
-    messages.push(`error: The action failed unexpectedly. ${cause}`)
     return 'crashed'
   }
 
@@ -247,9 +246,8 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
       ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
         if (!(cause instanceof MainFileNotWritten)) return endByCrash(cause)
-        // run-main.ts has these words too.
+        // run-main.ts does this too.
         outputs.set('conclusion', 'error')
-        messages.push(`error: No run was started. ${cause}`)
         isStartRefused = true
         mainFile.done()
         return 'failure' as const
