@@ -34,7 +34,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** The tests of the files that have no test with their path. */
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
-  frameworks: ['frameworks/framework'],
+  frameworks: ['frameworks/framework', 'frameworks/unusable'],
   'frameworks/discovery.test.ts': ['settings/project'],
   'frameworks/jest-runs.test.ts': ['frameworks/jest', 'reporters/jest-processor', 'reporters/jest-run'],
   'frameworks/junit-place.test.ts': ['frameworks/source-files'],
