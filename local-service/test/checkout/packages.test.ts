@@ -49,6 +49,14 @@ it('the command of Playwright is that of the package for component tests, if onl
   expect(findFramework(playwright, place)).toEqual({ script: join(root, 'node_modules/@playwright/test/cli.js') })
 })
 
+it('a package above the root is not executed, because it may belong to somebody else', async () => {
+  const above = await folderWith({ 'node_modules/vitest/package.json': '{"bin":"planted.cjs"}' })
+  const root = join(above, 'project')
+  for (const folder of [root, join(root, 'packages/shop')]) {
+    expect(findFramework(vitest, { root, folder })).toEqual(unusable(expect.stringMatching(/^vitest is not installed/)))
+  }
+})
+
 it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its file", async () => {
   const root = temporaryFolder()
   const place = { root, folder: join(root, 'packages/shop') }

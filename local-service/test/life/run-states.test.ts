@@ -43,14 +43,4 @@ describe('a run', () => {
     for (const word of ['one', 'two', 'three', 'four', 'five']) expect(log).toContain(word)
     expect(log.split(/\r\n|\r|\n/).filter((line) => /^\s*::|##\[/.test(line))).toEqual([])
   })
-
-  // One argument may have 128 KiB there.
-  it.runIf(process.platform === 'linux')('is INTERRUPTED if its arguments are too large', async () => {
-    const service = await startService()
-    const runId = await service.startRun({ frameworkProjectName: 'x'.repeat(200_000) })
-    expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
-    expect(service.log.at(-1)).toMatch(
-      /INTERRUPTED, 0 test cases: vitest could not be started: its arguments and variables are larger than this system allows\.$/,
-    )
-  })
 })

@@ -102,6 +102,13 @@ describe('a command', () => {
     expect(await runCommand(command, new AbortController().signal)).toMatchObject({ kind: 'cut-off', how })
   })
 
+  // One argument may have 128 KiB there.
+  it.runIf(process.platform === 'linux')('is not started if its arguments are too large', async () => {
+    const command = { ...commandOf(''), argv: ['true', 'x'.repeat(200_000)] }
+    const how = 'could not be started: its arguments and variables are larger than this system allows'
+    expect(await runCommand(command, new AbortController().signal)).toMatchObject({ kind: 'cut-off', how })
+  })
+
   it('is stopped, also if the stop comes before its start or just after', async () => {
     expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual(STOPPED)
     const stop = new AbortController()

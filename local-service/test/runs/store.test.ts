@@ -60,12 +60,9 @@ describe('the store of runs', () => {
     expect(store.findUnfinished()).toEqual([])
   })
 
-  it.each([
-    [['podman', '--root', '/images']],
-    // The program of this name on the PATH may be another one, or there may be none.
-    [['/opt/podman/bin/podman']],
-  ])('lists a run as left if its engine is %j, because nobody can look for its containers', async (engine) => {
+  it('lists a run as left if its engine has arguments, because nobody can look for its containers', async () => {
     const store = await openStore()
+    const engine = ['podman', '--root', '/images']
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     const resources = resourcesOf(run.runId, store.folder, { engine })
@@ -148,7 +145,7 @@ describe('the store of runs', () => {
   it('takes no program, no id and no type from what somebody else has written to it', async () => {
     const [run, other] = threeRuns()
     const forged = await openForged('run_id, run, resources, is_finished', [
-      [run.runId, JSON.stringify(run), '{ "engine": ["./program"], "temporaryFolder": 7, "folder": "/" }', '0'],
+      [run.runId, JSON.stringify(run), '{ "engine": ["./podman"], "temporaryFolder": 7, "folder": "/" }', '0'],
       [other.runId, JSON.stringify(run), '{}', '0'],
       ['../a', JSON.stringify({ ...run, runId: '../a' }), '{}', '0'],
       ['b', '5', '{}', '0'],
