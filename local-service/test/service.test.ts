@@ -33,13 +33,6 @@ async function leaveRun(engineScript: string) {
   return { removal, resources, log }
 }
 
-it('what a killed service left is removed, without its settings', async () => {
-  const { removal, resources } = await leaveRun('exit 0')
-  const finished = [expect.objectContaining({ runId: RUN_ID, status: 'INTERRUPTED' })]
-  expect((await openService(removal)).close()).toEqual({ finished, isClean: true, hadProblem: false })
-  expect(existsSync(resources.folder)).toBe(false)
-})
-
 it('if something cannot be removed, the log says of which run, the rest is removed, and the store still has the run', async () => {
   const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
   expect((await openService(removal)).close()).toMatchObject({ isClean: false, hadProblem: true })

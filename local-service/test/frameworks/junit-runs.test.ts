@@ -116,6 +116,7 @@ describe('what a command cannot do', () => {
 
   it.each([
     [{ ...given, report: ' \n' }, '"report" is empty.'],
+    [{ ...given, merge: 'all' }, 'To merge JUnit files, give "report" without "command".'],
     [{ ...given, report: 'a.xml\n/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
     [
       { ...given, args: ['--bail'] },

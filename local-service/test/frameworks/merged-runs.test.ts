@@ -258,11 +258,6 @@ describe('JUnit files without a command', () => {
       `No file in the project's folder matches ${missing}. Look at the step or the job that should have written it: it may have been cancelled, or may have failed before.`,
     )
   })
-
-  it('need no folder of blob reports', () => {
-    const settings = { folder: '/', report: 'a.xml', merge: 'all' }
-    expect(() => runContextIn('/', {}, settings)).toThrow('To merge JUnit files, give "report" without "command".')
-  })
 })
 
 it.each([

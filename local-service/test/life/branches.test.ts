@@ -185,18 +185,8 @@ describe('a run of another branch', () => {
     const revisions = ['other~1', 'other^{/A commit}', 'other@{0}', 'HEAD', 'v1', '../tags/v1', 'refs/heads/other']
     // Both are patterns of git that match a branch.
     await repository.git('branch', 'deep/one')
-    for (const branch of [
-      ...revisions,
-      'oth*',
-      'deep',
-      'none',
-      '--help',
-      '-q',
-      'ma\nin',
-      'ma\0in',
-      '🐙',
-      'b'.repeat(255),
-    ]) {
+    const others = ['oth*', 'deep', 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]
+    for (const branch of [...revisions, ...others]) {
       const { status, body } = await service.start({ branch })
       expect(status, branch).toBe(400)
       expect(body.error).toMatch(
