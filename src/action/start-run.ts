@@ -28,7 +28,7 @@ export async function startRun(
   const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
   const pauses = new LoggedPauses(world, firstTryMs)
-  /** It only grows, because a service that is too busy may restart, and then refuses connections for a while. */
+  /** This limit only grows, because a service that is too busy may restart, and then refuses connections for a while. */
   let repeatForMs = 0
 
   for (let tries = 1; ; tries++) {
@@ -44,19 +44,16 @@ export async function startRun(
     const failed: NoRun = { ending: { kind: 'start-failed', failure: response }, cancellation }
     if (startMayRepeatForMs(response) === 0) return failed
     repeatForMs = Math.max(repeatForMs, startMayRepeatForMs(response))
-    const mayRepeatUntilMs = Math.min(
-      firstTryMs + Math.min(repeatForMs, service.failureLimitMs),
-      deadlineMs - SHORTEST_WAIT_MS,
-    )
+    const limitMs = Math.min(repeatForMs, service.failureLimitMs)
+    const lastTryMs = Math.min(firstTryMs + limitMs, deadlineMs - SHORTEST_WAIT_MS)
     const nowMs = clock.now()
     // Main may shorten its own pause, so that a last try is in time, but never the pause that the service asks for.
-    const isTooLate = nowMs >= mayRepeatUntilMs || nowMs + askedPauseMs(response) > mayRepeatUntilMs
-    if (isTooLate) return failed
+    if (nowMs >= lastTryMs || nowMs + askedPauseMs(response) > lastTryMs) return failed
 
-    const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), mayRepeatUntilMs)
+    const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), lastTryMs)
     const timeUntil = (atMs: number) => durationText(atMs - clock.now())
     const line = () =>
-      fragment`The run is not started yet, because ${failureText(response)} The step tries again in ${timeUntil(nextTryMs)}, for ${timeUntil(mayRepeatUntilMs)} at most.`
+      fragment`The run is not started yet, because ${failureText(response)} The step tries again in ${timeUntil(nextTryMs)}, for ${timeUntil(lastTryMs)} at most.`
     await pauses.until(nextTryMs, line)
   }
 }
