@@ -110,6 +110,9 @@ describe('a step', () => {
   })
 })
 
+const NOT_SECURE =
+  "is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080."
+
 describe('base-url', () => {
   it.each([
     ['https://tests.example.com:8443/a/prefix/', 'https://tests.example.com:8443/a/prefix/'],
@@ -124,8 +127,6 @@ describe('base-url', () => {
   })
 
   const NO_ADDRESS = 'is not an absolute address. Give the address of the service, such as https://tests.example.com.'
-  const NOT_SECURE =
-    "is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080."
   const HAS_CREDENTIALS = 'has credentials in it. Remove them.'
   const HAS_MORE = 'has a query or a fragment. Give the address without it.'
 
@@ -367,8 +368,6 @@ describe('run-url', () => {
   const EXAMPLE = 'Give an address such as https://app.example.com/p/web-shop/runs/{run-id}.'
   const NO_ADDRESS =
     'is not accepted. It must be an absolute address that has {run-id} once, after the host, and no other braces.'
-  const NOT_SECURE =
-    "is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080."
 
   it.each([
     ['https://app.example.com/{run}/{run-id}', NO_ADDRESS],

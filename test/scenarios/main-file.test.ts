@@ -1,8 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { importing, requestsOf, type Scenario, scenario } from '../support/scenario.ts'
+import { importing, type Scenario, scenario } from '../support/scenario.ts'
 
 // What main leaves for post, also if another step changes it. test/handover/main-file.test.ts and test/simulation test all cases of main's
 // file.
@@ -43,7 +42,7 @@ test.concurrent('if main crashes, post cancels its run at the announced service,
       return write.call(this, text, ...rest)
     }`)
   const script = { runId: 'run-1', runningMs: Infinity }
-  await using one = await scenario({ announcedIn: { NODE_OPTIONS: crash }, debug: true, script })
+  await using one = await scenario({ isAnnounced: true, env: { NODE_OPTIONS: crash }, debug: true, script })
   const { main, post } = await one.step.run()
   expect(main).toMatchObject({ exitCode: 1, conclusion: 'failure' })
   expect(post.log.slice(0, -1).join('\n')).toMatch(
@@ -62,22 +61,4 @@ test.concurrent('a post that crashes warns, and does not fail the job', async ()
     exitCode: 0,
     annotations: [{ level: 'warning', message: expect.stringContaining('a bug') }],
   })
-})
-
-test.concurrent('if another service has been announced meanwhile, post sends it nothing and names the run', async () => {
-  const variables: Record<string, string> = {}
-  await using one = await scenario({ announcedIn: variables, script: { runningMs: Infinity } })
-  const later = await startScriptedService()
-  const main = one.step.startMain()
-  await one.service.waitForRequest('get')
-  main.signal('SIGKILL')
-  await main.result()
-  variables.TEST_RUN_SERVICE_URL = later.url
-  const post = await one.step.runPost()
-  expect(post.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringContaining(`Run ${one.service.runs[0]?.runId} may still be running.`) },
-  ])
-  expect(later.requests).toEqual([])
-  expect(requestsOf(one.service).filter((request) => request.includes('cancel'))).toEqual([])
-  await later.close()
 })

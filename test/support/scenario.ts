@@ -18,8 +18,8 @@ export interface ScenarioOptions
     Pick<ScriptedServiceOptions, 'script' | 'faults' | 'tls'> {
   /** Added to the inputs that reach the service. An empty text removes an input. */
   readonly inputs?: Readonly<Record<string, string>>
-  /** If given, an earlier step has announced the service in these variables, which are added, and the step has no inputs for it. */
-  readonly announcedIn?: Record<string, string>
+  /** If true, an earlier step has announced the service, and the step has no inputs for it. */
+  readonly isAnnounced?: boolean
 }
 
 /**
@@ -33,22 +33,20 @@ export const ONE_OF_TWO_FAILED = [...ONE_PASSED, { title: 'cart > rounds to cent
 
 /** The built action, ready to run as a step of a job, and a scripted service for it to talk to. */
 export async function scenario(options: ScenarioOptions = {}): Promise<Scenario> {
-  const { script = { cases: ONE_PASSED }, faults = [], tls, inputs, announcedIn, ...step } = options
+  const { script = { cases: ONE_PASSED }, faults = [], tls, inputs, isAnnounced = false, env, ...step } = options
   const service = await startScriptedService({ script, faults, tls })
   const ofService = { 'base-url': service.url, 'api-key': service.key, project: 'web-shop' }
-  if (announcedIn !== undefined) {
-    const variables = { URL: service.url, KEY: service.key, PROJECT: 'web-shop', COMMIT: 'a'.repeat(40) }
-    for (const [name, value] of Object.entries(variables)) announcedIn[`TEST_RUN_SERVICE_${name}`] = value
+  const announced = {
+    TEST_RUN_SERVICE_URL: service.url,
+    TEST_RUN_SERVICE_KEY: service.key,
+    TEST_RUN_SERVICE_PROJECT: 'web-shop',
+    TEST_RUN_SERVICE_COMMIT: 'a'.repeat(40),
   }
   const prepared = prepareStep({
     sleep: patientRunner,
     ...step,
-    env: announcedIn ?? step.env,
-    inputs: {
-      ...(announcedIn === undefined ? ofService : {}),
-      'poll-interval-seconds': '0.05',
-      ...inputs,
-    },
+    env: isAnnounced ? { ...announced, ...env } : env,
+    inputs: { ...(isAnnounced ? {} : ofService), 'poll-interval-seconds': '0.05', ...inputs },
   })
   return {
     service,
