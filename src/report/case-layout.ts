@@ -1,8 +1,8 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import type { CaseKind, TestCase } from '../model/run.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link } from '../text/safe-text.ts'
-import { rawText, type Untrusted } from '../text/untrusted.ts'
-import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
+import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
+import { firstLineOf, oneLine, TEXT_LIMIT_CHARS, visibleLines } from '../text/visible-text.ts'
 import { DOT, durationText, join } from './phrases.ts'
 import { type CaseWithWords, type Place, pastText, placeText, titleOf } from './test-case.ts'
 
@@ -34,14 +34,14 @@ function partsOf(testCase: TestCase, outcome: StepOutcome) {
 export function linkedPlace(place: Place, { subject: { sourceUrl } }: StepOutcome): Fragment | undefined {
   const text = placeText(place)
   if (text === undefined || sourceUrl === undefined) return text
-  const path = rawText(visibleText(place.filePath ?? ''))
+  const path = oneLine(rawText(place.filePath ?? ''))
   const address = path.split('/').map(encodeURIComponent).join('/')
   return link(`${sourceUrl}/${address}${place.line === undefined ? '' : `#L${place.line}`}`, text)
 }
 
 function statusText({ kind, rawStatus }: TestCase): Fragment {
   if (kind !== 'other') return STATUS_TEXTS[kind]
-  const visible = visibleText(rawStatus)
+  const visible = oneLine(rawStatus)
   return rawText(visible) === '' ? fragment`❔ No status` : fragment`❔ ${visible}`
 }
 
@@ -92,8 +92,33 @@ export function foldableCase(
 /** The message without its first line, which the page shows above. If that place truncates the first line, the block has it too. */
 export function messageBlock(message: Untrusted, firstLineLimitChars = TEXT_LIMIT_CHARS): Html {
   const isWhole = rawText(firstLineOf(message)).length <= firstLineLimitChars
-  const shown = isWhole ? belowFirstLine(message) : message
+  const shown = isWhole ? withoutFirstLine(message) : message
   return shown === undefined ? html`` : html`${beginningOf(shown, { lines: 20, chars: 2_000 })}`
+}
+
+/** What a message says below its first line. Undefined if it says nothing more. */
+function withoutFirstLine(message: Untrusted): Untrusted | undefined {
+  const lines = visibleLines(rawText(message))
+  const repeated = repeatedByPytest(lines)
+  const isText = (line: string) => line.trim() !== ''
+  const first = lines.findIndex(isText)
+  const begin = lines.findIndex((line, index) => index > first && isText(line) && !repeated.has(line.trim()))
+  return begin === -1 ? undefined : untrusted(lines.slice(begin).join('\n'))
+}
+
+/**
+ * The lines that come again below. In the code of the test, pytest repeats the lines of its message behind an `E`:
+ *
+ *   AssertionError: no total    the first line
+ *   assert 3 == 4               left out, because it comes again
+ *   def test_total():           the shown part begins here
+ *   >   assert total() == 4, 'no total'
+ *   E   AssertionError: no total
+ *   E   assert 3 == 4
+ */
+function repeatedByPytest(lines: readonly string[]): ReadonlySet<string> {
+  const marked = lines.filter((line) => /^E\s/.test(line))
+  return new Set(marked.map((line) => line.slice(1).trim()))
 }
 
 /** The first test cases, each with its file. The place is no link, because a file may be gone at the tested commit. */

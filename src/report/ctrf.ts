@@ -1,7 +1,7 @@
 import type { OutcomeWithRun } from '../model/outcome.ts'
 import { countsAs, countTestCases, type Run, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
 import { safeJson } from '../text/safe-text.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { oneLine } from '../text/visible-text.ts'
 import { fileEntries } from './file-entries.ts'
 import { titleOf } from './test-case.ts'
 import { reportedOrAskedBranch } from './what-is-tested.ts'
@@ -22,10 +22,10 @@ export function ctrf(outcome: OutcomeWithRun): string {
       tool: { name: 'test-run-service' },
       summary: summaryOf(run, entries),
       environment: {
-        branchName: branchName && visibleText(branchName),
-        testEnvironment: environment && visibleText(environment),
+        branchName: branchName && oneLine(branchName),
+        testEnvironment: environment && oneLine(environment),
       },
-      extra: { runStatus: visibleText(run.rawStatus) },
+      extra: { runStatus: oneLine(run.rawStatus) },
       tests: entries.map(testOf),
     },
   }
@@ -49,10 +49,10 @@ function testOf(testCase: TestCase) {
     status: countsAs(testCase),
     // The schema requires a duration, but the interface for test suites has none.
     duration: Math.round(durationMs ?? 0),
-    rawStatus: visibleText(rawStatus),
+    rawStatus: oneLine(rawStatus),
     flaky: kind === 'flaky' ? true : undefined,
     message,
-    filePath: filePath && showsReason(testCase) ? visibleText(filePath) : undefined,
+    filePath: filePath && showsReason(testCase) ? oneLine(filePath) : undefined,
     line,
   }
 }

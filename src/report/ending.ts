@@ -3,7 +3,7 @@ import type { Ending, StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFailing, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
 import { rawText } from '../text/untrusted.ts'
-import { firstLineOf, visibleText } from '../text/visible-text.ts'
+import { firstLineOf, oneLine } from '../text/visible-text.ts'
 import { countsOf, newFailuresText, removedAndSkippedCounts } from './counts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, refusalAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import {
@@ -239,7 +239,7 @@ function doubts(outcome: StepOutcome): Fragment {
 /** For example: “BLOCKED”, none. */
 function unknownStatuses(outcome: StepOutcome): Fragment {
   const others = sortedCases(outcome).filter(({ kind }) => kind === 'other')
-  const statuses = new Set(others.map(({ rawStatus }) => visibleText(rawStatus)))
+  const statuses = new Set(others.map(({ rawStatus }) => oneLine(rawStatus)))
   const named = [...statuses].map((status) => (rawText(status) === '' ? fragment`none` : quote(status)))
   return join(named.slice(0, STATUSES_NAMED), COMMA) ?? NONE
 }

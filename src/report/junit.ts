@@ -2,7 +2,7 @@ import type { OutcomeWithRun } from '../model/outcome.ts'
 import { countTestCases, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
-import { firstLineOf, visibleText } from '../text/visible-text.ts'
+import { firstLineOf, oneLine } from '../text/visible-text.ts'
 import { fileEntries } from './file-entries.ts'
 import { titleOf } from './test-case.ts'
 
@@ -11,7 +11,7 @@ import { titleOf } from './test-case.ts'
 // depend on the test case and its file only, and not on other files.
 
 /** For test cases without a file, and for the run itself. */
-const CLASS_NAME = 'test-run'
+const CLASS_NAME = untrusted('test-run')
 
 export function junit(outcome: OutcomeWithRun): string {
   const entries = fileEntries(outcome)
@@ -34,7 +34,7 @@ function opening({ run, subject }: OutcomeWithRun, entries: readonly TestCase[])
 }
 
 function caseElement(testCase: TestCase, nameFor: ReturnType<typeof uniqueNames>): Xml {
-  const className = visibleText(testCase.filePath ?? CLASS_NAME)
+  const className = oneLine(testCase.filePath ?? CLASS_NAME)
   const name = nameFor(className, titleOf(testCase))
   const time = seconds(testCase.durationMs ?? 0)
   return xml`<testcase classname="${untruncated(className)}" name="${untruncated(name)}"${placeAttributes(testCase)} time="${time}"${contentOf(testCase)}`

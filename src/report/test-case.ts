@@ -3,7 +3,7 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, untruncated } from '../text/safe-text.ts'
 import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { oneLine } from '../text/visible-text.ts'
 
 /** All test cases, sorted by kind. Within one kind, new failures come first. Apart from that, the order is the service's. */
 export function sortedCases({ run, past }: Pick<StepOutcome, 'run' | 'past'>): readonly TestCase[] {
@@ -59,7 +59,7 @@ export function countNew({ past }: StepOutcome): number | undefined {
 
 /** The title in visible characters, or `(untitled)` if it has none. */
 export function titleOf({ title }: Pick<TestCase, 'title'>): Untrusted {
-  const visible = visibleText(title)
+  const visible = oneLine(title)
   return rawText(visible) === '' ? untrusted('(untitled)') : visible
 }
 

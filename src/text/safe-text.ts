@@ -12,6 +12,16 @@ import { isSecure } from './web-address.ts'
 //
 // A fragment waits for its place, which is called a sink here. HTML and XML are final. Whatever writes to the log, the summary or
 // the comment takes what a tag has made, and no string.
+//
+//   in a tag                 is cut at           lines   in HTML
+//   ${text}                  500 characters      one     <code>
+//   ${quote(text)}           500, or a limit     one     <code>, elsewhere in quotation marks
+//   ${code('strict')}        nothing             one     <code>
+//   ${untruncated(text)}     nothing             one     <code>
+//   ${linesOf(message)}      nothing             all     <pre>
+//   ${beginningOf(message)}  lines, characters   some    <pre>, with the colours of a diff
+//   ${outputLines(lines)}    nothing             all     <pre>. In the log, it keeps its colours
+//   ${12345}                                             12,345
 
 declare const brand: unique symbol
 
@@ -69,9 +79,9 @@ export function fragment(literals: TemplateStringsArray, ...values: readonly Val
   return new Fragment((sink) => fill(sink, literals.map(sink.literal), values))
 }
 
-/** A name, such as that of an input, which HTML shows in `<code>`. */
+/** A name of ours, such as that of an input. `${'strict'}` would write the same, but a constant there looks like a value. */
 export function code(name: string): Fragment {
-  return new Fragment((sink) => sink.value(oneLine(name)))
+  return untruncated(name)
 }
 
 /** A value in quotation marks, or in HTML in `<code>`. */
@@ -168,8 +178,8 @@ function withoutCommands(text: string): string {
 /** A longer message ends with `…`. This alone does not prevent the crash, because masks make the message longer afterwards. */
 const MESSAGE_LIMIT_UNITS = 4000
 /**
- * Only the first units may contain surrogate pairs. A mask `***` may replace each of these 80 units, so they become at most 240 units. So
- * all pairs lie before both cuts.
+ * Only the first 80 units may contain surrogate pairs. A mask replaces each secret by `***`, and a secret may be one unit long. So these 80
+ * units become at most 240 units, and all pairs lie before the cuts at 256 and 4,096.
  */
 const UNITS_WITH_PAIRS = 80
 
@@ -242,6 +252,7 @@ export function xml(literals: TemplateStringsArray, ...values: readonly (Value |
   return new SafeText('XML', fill(XML, literals, values))
 }
 
+/** `##[` is here because the runner obeys it. */
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -252,9 +263,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The runner masks a secret in two forms: as it is, and with all five of & < > " ' escaped (its `ValueEncoders.cs`). HTML needs only & < >
- * escaped, but the runner would not mask a secret of which only a part is escaped. So quotation marks are escaped in a text that has one of
- * & < >, and in no other text. For example:
+ * The runner finds a masked secret in HTML only if all five of & < > " ' in it are escaped, or none (its `ValueEncoders.cs`). HTML needs
+ * only & < > escaped. So a text with one of & < > has its quotation marks escaped too, and every other text stays as it is. For example:
  *
  *   the secret   in HTML
  *   a"b          a"b

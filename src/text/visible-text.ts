@@ -8,16 +8,13 @@ import { rawText, type Untrusted, untrusted } from './untrusted.ts'
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
 /** Ranges without an invisible character: most letters. INVISIBLE alone takes five times as long in a text with one `›`. */
 const SURELY_VISIBLE = String.raw` -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF`
-const ALL_VISIBLE = new RegExp(`^[${SURELY_VISIBLE}]*$`)
 const PERHAPS_INVISIBLE = new RegExp(`[^${SURELY_VISIBLE}]+`, 'g')
 /** Whole sequences for a terminal: colours, cursor movements, titles and links (CSI, OSC), and shorter ones. Each is in one line. */
 const TERMINAL_SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B\n]*(?:\u0007|\u001B\\)|\u001B(?:[ -/]+[0-~]|[0-Z\\^-~])/g
-/** `oneLine` first writes NUL in place of what is invisible. INVISIBLE with a `+` would overflow the engine's stack. */
-const REMOVED = /\0+/g
 
-function withoutInvisible(text: string, replacementOf: (invisible: string) => string): string {
+function replaceInvisible(text: string, replacementOf: (invisible: string) => string): string {
   return text.replace(PERHAPS_INVISIBLE, (part) => part.replace(INVISIBLE, replacementOf))
 }
 
@@ -40,12 +37,14 @@ export function withoutTerminalSequences(text: string): string {
  * Text on one line, in visible characters. Truncates first, because the text may be very long. A space replaces what is
  * invisible, so that words stay apart.
  */
-export function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
-  const text = truncate(value, limitChars)
-  if (ALL_VISIBLE.test(text)) return text.trim()
-  return withoutInvisible(text.replace(TERMINAL_SEQUENCE, '\0'), () => '\0')
-    .replace(REMOVED, ' ')
-    .trim()
+export function oneLine<Text extends string | Untrusted>(value: Text, limitChars = Number.POSITIVE_INFINITY): Text {
+  const text = truncate(rawText(value), limitChars)
+  // Most texts end here. With the rest of this function, they would take several times as long.
+  if (text.search(PERHAPS_INVISIBLE) === -1) return text.trim() as Text
+  // All that is invisible becomes NUL first, because several of them in a row become one space. INVISIBLE with a `+` would find them in
+  // one step, but it would overflow the engine's stack.
+  const marked = replaceInvisible(text.replace(TERMINAL_SEQUENCE, '\0'), () => '\0')
+  return marked.replace(/\0+/g, ' ').trim() as Text
 }
 
 export function visibleLines(text: string): readonly string[] {
@@ -54,7 +53,7 @@ export function visibleLines(text: string): readonly string[] {
 
 /** Tabs and line feeds stay. */
 function withVisibleCharacters(text: string): string {
-  return withoutInvisible(withoutTerminalSequences(text), (found) => ('\t\n'.includes(found) ? found : ' '))
+  return replaceInvisible(withoutTerminalSequences(text), (found) => ('\t\n'.includes(found) ? found : ' '))
 }
 
 const STYLE = String.raw`\u001B\[[\d;:]*m`
@@ -75,11 +74,6 @@ export function isVisible(text: string): boolean {
   return text.search(INVISIBLE) === -1
 }
 
-/** `oneLine` for text that somebody else wrote. Reports compare such texts, and make names of them. */
-export function visibleText(value: string | Untrusted): Untrusted {
-  return untrusted(oneLine(rawText(value)))
-}
-
 /** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */
 export function firstLineOf(message: Untrusted): Untrusted {
   // Not `split`, because a hostile message may have millions of lines.
@@ -90,29 +84,10 @@ export function firstLineOf(message: Untrusted): Untrusted {
   return untrusted('')
 }
 
-/**
- * What a message says below its first line. Undefined if it says nothing more. Below its message, pytest shows the code of the test, with
- * the lines of the message behind an `E`. So lines at the beginning that come again there are left out too. For example:
- *
- *   AssertionError: no total    the first line
- *   assert 3 == 4               left out, because it comes again
- *   def test_total():           what is returned begins here
- *   >   assert total() == 4, 'no total'
- *   E   AssertionError: no total
- *   E   assert 3 == 4
- */
-export function belowFirstLine(message: Untrusted): Untrusted | undefined {
-  const lines = visibleLines(rawText(message))
-  const repeated = new Set(lines.flatMap((line) => (/^E\s/.test(line) ? line.slice(1).trim() : [])))
-  const first = lines.findIndex((line) => line.trim() !== '')
-  const start = lines.findIndex((line, index) => index > first && line.trim() !== '' && !repeated.has(line.trim()))
-  return start === -1 ? undefined : untrusted(lines.slice(start).join('\n'))
-}
-
 /** In JSON, an escape sequence replaces what is invisible. So nothing is lost. */
 export function withVisibleEscapes(json: string): string {
   // JSON has these line ends and tabs only between its parts, and not in its strings.
-  return withoutInvisible(json, (found) => ('\t\n\r'.includes(found) ? found : escapeSequence(found)))
+  return replaceInvisible(json, (found) => ('\t\n\r'.includes(found) ? found : escapeSequence(found)))
 }
 
 function escapeSequence(character: string): string {

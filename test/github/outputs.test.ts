@@ -6,7 +6,7 @@ import { describe, expect, it, test } from 'vitest'
 import { runnerOutput } from '../../src/github/outputs.ts'
 import { type Fragment, fragment, html, linesOf, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { visibleText } from '../../src/text/visible-text.ts'
+import { oneLine } from '../../src/text/visible-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
 import { SecretMasks } from '../../tools/runner-emulator/step-runner/masks.ts'
 import { StepLog } from '../../tools/runner-emulator/step-runner/workflow-commands.ts'
@@ -71,7 +71,7 @@ describe('the place of an annotation', () => {
       fc.property(hostileText(), fc.option(fc.integer({ min: 1 }), { nil: undefined }), (filePath, line) => {
         const log = new StepLog(new SecretMasks(), false, () => {})
         for (const written of annotate(filePath, line)) log.read(written)
-        const shown = String(visibleText(untrusted(filePath))).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+        const shown = String(oneLine(untrusted(filePath))).replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
         expect(log.lines).toEqual(['##[error]why'])
         expect(log.annotations).toHaveLength(1)
         const { title, properties } = log.annotations[0] ?? expect.fail()

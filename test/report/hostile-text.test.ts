@@ -13,7 +13,7 @@ import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { commandProperty, render, safeJson } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { visibleText } from '../../src/text/visible-text.ts'
+import { oneLine } from '../../src/text/visible-text.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { anyStep, SOURCE_URL } from '../support/hostile-step.ts'
 import { hostileText } from '../support/hostile-text.ts'
@@ -95,7 +95,7 @@ describe('whatever text is in a step', () => {
   it('each link leads to a page that the action names, or to the file of a test case', () => {
     always((outcome) => {
       const { job, sourceUrl } = outcome.subject
-      const files = new Set(outcome.run?.testCases?.map(({ filePath }) => String(visibleText(filePath ?? ''))))
+      const files = new Set(outcome.run?.testCases?.map(({ filePath }) => String(oneLine(filePath ?? ''))))
       for (const href of pagesOf(outcome).flatMap((page) => linksIn(renderedPage(page)))) {
         if (href === job?.url || href === outcome.runUrl) continue
         const [path = '', ...anchor] = href.slice(`${sourceUrl}/`.length).split('#')
