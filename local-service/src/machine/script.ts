@@ -2,7 +2,8 @@
 export type UserCommand = string | readonly string[]
 
 /**
- * GitHub's runner starts a step `run:` with these options of bash, or with `sh -e` if there is no bash:
+ * GitHub's runner starts a step `run:` that has `shell: bash` with these options. Without `shell`, the step has no `pipefail`, and hides
+ * the failure of tests before a pipe. If there is no bash, the runner takes `sh -e`:
  * https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#exit-codes-and-error-action-preference
  * The process itself looks for bash, because the tests may run in an image.
  */
