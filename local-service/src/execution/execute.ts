@@ -2,13 +2,11 @@ import { join } from 'node:path'
 import { whyMoved } from '../checkout/checkout.ts'
 import { linkPackages } from '../checkout/packages.ts'
 import { makeWorkTree } from '../checkout/work-tree.ts'
-import type { FrameworkCall } from '../frameworks/framework.ts'
 import { readShards, withProblems } from '../frameworks/merge.ts'
 import { ReadingThread } from '../frameworks/reading.ts'
-import type { Readers } from '../frameworks/reading-thread.ts'
 import { isBad, type Report, type TestCase } from '../frameworks/report.ts'
 import { type Progress, readProgress } from '../frameworks/report-reader.ts'
-import { isUnusable } from '../frameworks/unusable.ts'
+import { isUnusable, type Unusable } from '../frameworks/unusable.ts'
 import { type CommandEnd, describeEnd, hasSucceeded, STOPPED } from '../machine/command.ts'
 import { argvOf } from '../machine/script.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
@@ -65,15 +63,16 @@ async function prepare(run: RunContext): Promise<string | undefined> {
 /** Runs the tests once, reads their results, and decides about the outcome. */
 async function runTests(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { project, checkout, resources, folders, selection, stop, log } = run
+  const { framework } = project
   const installed = findInstalled(run)
   if (isUnusable(installed)) return outcomeOfUnusable(installed)
   // The name is random, so that the tests of an earlier run in this folder cannot forge the events.
   const eventsFile = join(resources.frameworkFolder, `events-${crypto.randomUUID()}`)
   await using thread = new ReadingThread(stop)
   const newFolder = join(resources.frameworkFolder, 'blobs')
-  const blobs = await readShards({ ...project, folders, newFolder }, project.framework.name, thread)
+  const blobs = await readShards({ ...project, folders, newFolder }, framework.name, thread)
   if (isUnusable(blobs)) return outcomeOfUnusable(blobs)
-  const call = await project.framework.prepareCall({
+  const call = await framework.prepareCall({
     ...project,
     installed,
     blobs,
@@ -89,13 +88,15 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
     log(`the service replaces the reporters of the project${reason}`)
   }
   const read = async (end: CommandEnd) => {
-    const found = await readResults(call, end, thread, { file: eventsFile, folders })
+    const found = await (call.readJunitFiles?.(end, thread) ?? thread.read('events', { file: eventsFile, folders }))
+    if (isUnusable(found)) return reportOfUnusable(found)
     const report = found && blobs ? withProblems(blobs, found) : found
     if (report?.remark !== undefined) log(report.remark)
     return report
   }
   onTests({
     progress: () => readProgress(eventsFile),
+    // The command may still be ending, but it is known how it ends.
     testCases: async () => (await read(STOPPED))?.testCases ?? [],
   })
   const reporterVariables =
@@ -104,19 +105,15 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   // The thread starts after the tests, because it would delay them.
   thread.startNextThread()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
-  return toOutcome({ ...call, noTestsArgument: project.framework.noTestsArgument }, end, await read(end))
+  const caller = {
+    title: call.title,
+    noTestsArgument: framework.noTestsArgument,
+    withoutReport: project.command === undefined ? undefined : framework.withoutReport,
+  }
+  return toOutcome(caller, end, await read(end))
 }
 
-/** Undefined if there is no report. */
-async function readResults(
-  call: FrameworkCall,
-  end: CommandEnd,
-  thread: ReadingThread,
-  events: Parameters<Readers['events']>[0],
-): Promise<Report | undefined> {
-  const found = await (call.readJunitFiles?.(end, thread) ?? thread.read('events', events))
-  if (!isUnusable(found)) return found
-  // A report is over a limit because of what the tests wrote. So it fails the run.
-  const mustFail = found.kind === 'over-limit'
-  return { testCases: [], isComplete: false, mustFail, errors: [], said: [], problem: found.reason }
+/** Results are over a limit because of what the tests wrote. So they fail the run. */
+function reportOfUnusable({ kind, reason }: Unusable): Report {
+  return { testCases: [], isComplete: false, mustFail: kind === 'over-limit', errors: [], said: [], problem: reason }
 }

@@ -62,11 +62,6 @@ export interface FrameworkCall {
   readonly replacesReporters: boolean
   /** Reads the results when the process has ended. By default, they are in the file of events of the service's reporter. */
   readJunitFiles?(end: CommandEnd, thread: ReadingThread): Promise<Report | Unusable>
-  /**
-   * What to know if a command of the project leaves no report, as sentences. Undefined if the service starts the framework itself, because
-   * then no test has begun if there is no report.
-   */
-  readonly withoutReport?: string | undefined
 }
 
 export interface Framework {
@@ -79,8 +74,8 @@ export interface Framework {
   readonly oldestVersion: string
   /** Without this argument, the framework fails if it finds no tests. */
   readonly noTestsArgument?: string | undefined
-  /** Why the framework cannot use the settings of a project in this folder, as sentences. */
-  whyRefused(settings: FrameworkSettings, folder: string): string | undefined
+  /** What to know if a `command` of the project leaves no report, as sentences. */
+  readonly withoutReport?: string | undefined
   prepareCall(options: CallOptions): Promise<FrameworkCall>
 }
 

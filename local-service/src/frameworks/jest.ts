@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { commandLine, EXTENSION, type Framework, NOT_PASSED_ON, PASS_WITH_NO_TESTS } from './framework.ts'
-import { whyRefused } from './refused-settings.ts'
 
 const RUNNER = join(REPORTERS_FOLDER, `jest-run${EXTENSION}`)
 const PROCESSOR = join(REPORTERS_FOLDER, `jest-processor${EXTENSION}`)
@@ -12,7 +11,8 @@ export const jest: Framework = {
   packages: ['jest'],
   oldestVersion: '29.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
-  whyRefused: (settings, folder) => whyRefused('jest', settings, folder),
+  // Jest calls the service's processor only at the end of the tests. An old version cannot load it.
+  withoutReport: `${NOT_PASSED_ON} And no test is reported if --bail stops the run, or if Jest is older than 29.0.`,
   async prepareCall(options) {
     const { installed, selection } = options
     const start = installed && [installed.node, RUNNER, installed.script]
@@ -27,11 +27,6 @@ export const jest: Framework = {
       argv: commandLine(start, options, ours, selected),
       title: 'jest',
       replacesReporters: false,
-      // Jest calls the service's processor only at the end of the tests. An old version cannot load it.
-      withoutReport:
-        installed === undefined
-          ? `${NOT_PASSED_ON} And no test is reported if --bail stops the run, or if Jest is older than 29.0.`
-          : undefined,
     }
   },
 }

@@ -8,7 +8,8 @@ import type { ReadingThread } from './reading.ts'
 
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 
-function whyRefused({ report = '', args, merge }: FrameworkSettings): string | undefined {
+/** Why JUnit files cannot be read with these settings, as sentences. */
+export function whyRefusedForJunit({ report = '', args, merge }: FrameworkSettings): string | undefined {
   const patterns = linesOf(report)
   if (patterns.length === 0) return '"report" is empty. Give the JUnit file that "command" or an earlier step writes.'
   if (merge !== undefined)
@@ -36,7 +37,6 @@ export const junit: Framework = {
   title: 'JUnit files',
   packages: [],
   oldestVersion: '0',
-  whyRefused,
   async prepareCall({ command, folders, git, report = '' }) {
     const patterns = linesOf(report)
     const before = command === undefined ? [] : await findReports(patterns, folders.folder)

@@ -27,19 +27,16 @@ export async function readShards(
 
 /** The report of a merge, with why the whole fails although no test did, and with what the log says. */
 export function withProblems(blobs: Blobs, report: Report): Report {
-  const problems = [...blobs.problems, ...findProblems(blobs, report)]
+  const problems = [...blobs.problems, whyWholeFailed(blobs, report)].filter((problem) => problem !== undefined)
   return { ...report, problem: report.problem ?? (problems.join(' ') || undefined), remark: blobs.remark }
 }
 
 /** What only the report of the whole says, as sentences. */
-function findProblems({ withoutCoverage = [] }: Blobs, report: Report): readonly string[] {
+function whyWholeFailed({ withoutCoverage = [] }: Blobs, report: Report): string | undefined {
   const { testCases, errors, hasCoverage, status } = report
-  if (hasCoverage && withoutCoverage.length > 0) {
-    return [
-      `The coverage of the whole is not known, because these reports have none: ${withoutCoverage.join(', ')}. Give each shard --coverage and --coverage.thresholds=false.`,
-    ]
-  }
+  if (hasCoverage && withoutCoverage.length > 0)
+    return `The coverage of the whole is not known, because these reports have none: ${withoutCoverage.join(', ')}. Give each shard --coverage and --coverage.thresholds=false.`
   // The command of Playwright exits with 0 whatever the tests did. The status also counts the set-up and the time limit of each shard.
-  if (status === undefined || status === 'passed' || testCases.some(isBad)) return []
-  return [errors.length > 0 ? 'A shard reported an error.' : `The status of the whole run is ${quote(status)}.`]
+  if (status === undefined || status === 'passed' || testCases.some(isBad)) return undefined
+  return errors.length > 0 ? 'A shard reported an error.' : `The status of the whole run is ${quote(status)}.`
 }

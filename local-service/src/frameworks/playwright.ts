@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { wordsOf } from '../machine/script.ts'
 import { REPORTERS_FOLDER, SHARD_ROOTS } from '../reporters/report-writer.ts'
 import { type CallOptions, commandLine, EXTENSION, type Framework, NOT_PASSED_ON } from './framework.ts'
-import { whyRefused } from './refused-settings.ts'
 
 const REPORTER = `playwright-reporter${EXTENSION}`
 
@@ -38,7 +37,7 @@ export const playwright: Framework = {
   ],
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
-  whyRefused: (settings, folder) => whyRefused('playwright', settings, folder),
+  withoutReport: NOT_PASSED_ON,
   async prepareCall(options) {
     const { installed, isInPlace, outputFolder, reporterFolder, blobs } = options
     const own = blobs === undefined ? 'test' : 'merge-reports'
@@ -62,7 +61,6 @@ export const playwright: Framework = {
         ...(blobs && { [SHARD_ROOTS]: JSON.stringify(blobs.roots) }),
       },
       replacesReporters: !isInPlace,
-      withoutReport: installed === undefined ? NOT_PASSED_ON : undefined,
     }
   },
 }

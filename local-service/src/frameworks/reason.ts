@@ -1,11 +1,19 @@
 import { type CommandEnd, describeEnd, hasFailed, hasSucceeded } from '../machine/command.ts'
 import { toSentence } from '../text.ts'
-import type { Framework, FrameworkCall } from './framework.ts'
+import type { Framework } from './framework.ts'
 import { isBad, QUOTED_LINES, type Report } from './report.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 
-type Caller = Pick<FrameworkCall, 'title' | 'withoutReport'> & Pick<Framework, 'noTestsArgument'>
+interface Caller extends Pick<Framework, 'noTestsArgument'> {
+  /** How messages name what was run. */
+  readonly title: string
+  /**
+   * What to know if a command of the project leaves no report, as sentences. Undefined if the service starts the framework itself, because
+   * then no test has begun if there is no report.
+   */
+  readonly withoutReport?: string | undefined
+}
 
 const MAY_HAVE_EXITED = 'A test or the configuration may have ended its process, for example with process.exit().'
 const LOOK_FOR_IT = 'Look for it in the output, and correct it.'
@@ -20,9 +28,10 @@ interface Words {
 
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | undefined): string | undefined {
-  const { title, noTestsArgument } = caller
+  const { title, noTestsArgument, withoutReport } = caller
   const ended = `${title} ${describeEnd(end)}`
-  const own = findOwnWords(caller, end, report)
+  const said = report === undefined ? findOwnError(withoutReport, end) : findReportedError(report, end)
+  const own = said === undefined ? undefined : { text: said }
   const words = own ?? quoteOutput(end)
 
   // The end says more than a report that nobody could finish: `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`
@@ -31,8 +40,8 @@ export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | u
   const hasFailedTests = report.testCases.some(isBad)
   if (report.problem !== undefined) {
     // Failed tests of a whole report say why the command failed, so the end of the output is not needed.
-    const said = report.isComplete && hasFailedTests ? own : words
-    return sayProblem(title, { ...report, problem: report.problem }, end, said)
+    const cause = report.isComplete && hasFailedTests ? own : words
+    return sayProblem(title, { ...report, problem: report.problem }, end, cause)
   }
   if (!report.isComplete) {
     const advice = hasSucceeded(end) ? [MAY_HAVE_EXITED, LOOK_FOR_IT] : []
@@ -57,11 +66,11 @@ function say(sentence: string, words: Words | undefined, ...further: readonly st
 
 function whyNoReport({ title, withoutReport }: Caller, end: CommandEnd, words: Words | undefined): string {
   const sentence = `${title} ${describeEnd(end)} without a report`
-  const ofCommand = withoutReport === undefined ? [] : [withoutReport]
-  if (hasSucceeded(end)) return say(sentence, words, MAY_HAVE_EXITED, ...ofCommand, LOOK_FOR_IT)
+  const hints = withoutReport === undefined ? [] : [withoutReport]
+  if (hasSucceeded(end)) return say(sentence, words, MAY_HAVE_EXITED, ...hints, LOOK_FOR_IT)
   if (!hasFailed(end)) return say(sentence, words)
   // A command of the project may have run the tests.
-  if (withoutReport !== undefined || words === undefined) return say(sentence, words, ...ofCommand)
+  if (withoutReport !== undefined || words === undefined) return say(sentence, words, ...hints)
   // `vitest could not run the tests: Error: Cannot find package`
   return say(`${title} could not run the tests`, words)
 }
@@ -98,13 +107,7 @@ const OWN_SENTENCE = /^(?:ERROR|Jest): /
 /** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
-/** What the framework said about itself, or reported outside the tests. */
-function findOwnWords({ withoutReport }: Caller, end: CommandEnd, report: Report | undefined): Words | undefined {
-  const text = report === undefined ? findOwnError(withoutReport, end) : findReportedError(report, end)
-  return text === undefined ? undefined : { text }
-}
-
-/** If there is no report. */
+/** What the framework said about itself, if there is no report. */
 function findOwnError(withoutReport: string | undefined, end: CommandEnd): string | undefined {
   const noMemory = findNoMemory(end)
   if (noMemory !== undefined) return noMemory
@@ -117,7 +120,7 @@ function findNoMemory({ output }: CommandEnd): string | undefined {
 }
 
 /**
- * If there is a report. For example:
+ * What the framework said about itself, or reported outside the tests, if there is a report. For example:
  *
  * | the errors of the report | what else is there | the result |
  * | --- | --- | --- |

@@ -2,7 +2,8 @@ import { fieldsOf } from '../../../src/text/json.ts'
 import { readManifest } from '../machine/files.ts'
 import { wordsOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
-import type { FrameworkSettings } from './framework.ts'
+import type { Framework, FrameworkSettings } from './framework.ts'
+import { whyRefusedForJunit } from './junit.ts'
 
 // What the service cannot run with a framework, because it adds arguments itself and waits for the end.
 
@@ -21,7 +22,7 @@ const switchesOn = (names: string) => (word: string) => isOption(names)(word) &&
 
 const KEEPS_RUNNING = 'The run would not end. Leave it out.'
 const TESTS_NOTHING = 'No test would run. Leave it out.'
-const OF_THE_RUN =
+const NAMED_BY_EACH_RUN =
   'Each run names its framework projects itself. Give "framework-project" to the gate, or "frameworkProjectName" in the request.'
 
 /** The title of a test may contain an option, so `--grep=accepts --force` is one option. */
@@ -38,33 +39,29 @@ interface Program {
   readonly packages: string
   /** The commands of the program, such as `list`. In `args`, the program would take them for parts of paths. */
   readonly commands: readonly string[]
-  /** The only command that a "command" of the project may have. */
-  readonly allowedCommand?: string
-  /** The command that a "command" of the project must have, because the service adds only arguments. */
-  readonly neededCommand?: { readonly tests: string; readonly merge: string }
   readonly options: readonly Rule[]
   /** A further rule if the run merges reports. */
-  readonly ofMerge?: Rule
+  readonly mergeRule?: Rule
 }
 
 const isFile = (word: string) => !word.startsWith('-')
 const isFilterOfVitest = isOption('t testnamepattern shard changed exclude dir tagsfilter')
 const isOptionOfMerge = isOption('c config reporter')
 
-const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
+type Name = Exclude<Framework['name'], 'junit'>
+
+const PROGRAMS: Readonly<Record<Name, Program>> = {
   vitest: {
     packages: 'vitest',
     commands: ['run', 'watch', 'dev', 'list', 'bench', 'related', 'init'],
-    // The option `--run`, which the service adds, means the same.
-    allowedCommand: 'run',
     options: [
       [switchesOn('w watch ui open standalone inspectbrk'), KEEPS_RUNNING],
       [switchesOn('h help v version listtags clearcache mergereports'), TESTS_NOTHING],
-      [switchesOn('p project'), OF_THE_RUN],
+      [switchesOn('p project'), NAMED_BY_EACH_RUN],
     ],
     // With a filter, Vitest would leave out test files and say nothing. A word without a dash is a filter, or the value of the option
     // before it. This rule cannot know which, so it refuses both.
-    ofMerge: [
+    mergeRule: [
       (word) => isFile(word) || isFilterOfVitest(word),
       'A merge of reports runs no test, so it takes no file and no filter. Write the value of an option with "=".',
     ],
@@ -72,15 +69,17 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
   playwright: {
     packages: 'playwright|@playwright/[\\w-]+',
     commands: ['test', 'show-report', 'merge-reports', 'install'],
-    neededCommand: { tests: 'test', merge: 'merge-reports' },
     options: [
       [switchesOn('ui uihost uiport debug'), KEEPS_RUNNING],
       // Playwright reads `-gh` as `-g h`.
       [(word) => /^-[hV]/.test(word) || switchesOn('help version list')(word), TESTS_NOTHING],
-      [switchesOn('project'), OF_THE_RUN],
+      [switchesOn('project'), NAMED_BY_EACH_RUN],
     ],
-    ofMerge: [
-      (word, previous = '') => !isOptionOfMerge(word) && (!isOptionOfMerge(previous) || previous.includes('=')),
+    mergeRule: [
+      (word, previous = '') => {
+        const isValue = isOptionOfMerge(previous) && !previous.includes('=')
+        return !isOptionOfMerge(word) && !isValue
+      },
       'A merge of reports runs no test, so it takes only --config and --reporter.',
     ],
   },
@@ -94,23 +93,23 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
         switchesOn('json outputfile testresultsprocessor'),
         'The service carries the results out itself. Leave it out, and let a reporter of the configuration write files.',
       ],
-      [switchesOn('selectprojects'), OF_THE_RUN],
+      [switchesOn('selectprojects'), NAMED_BY_EACH_RUN],
     ],
   },
 }
 
-type Name = keyof typeof PROGRAMS
-
-/** Why the framework cannot use the settings of the project in this folder. */
+/** Why the framework cannot use the settings of a project in this folder, as sentences. */
 export function whyRefused(
-  framework: Name,
-  { args, command, merge }: FrameworkSettings,
+  framework: Framework['name'],
+  settings: FrameworkSettings,
   folder: string,
 ): string | undefined {
+  if (framework === 'junit') return whyRefusedForJunit(settings)
+  const { args, command, merge } = settings
   if (merge !== undefined && framework === 'jest')
     return '"merge" is for Vitest and Playwright Test. For shards of Jest, give "report", the JUnit files of all shards.'
-  const { commands, options, ofMerge } = PROGRAMS[framework]
-  const rules = [TWO_IN_ONE, ...options, ...(merge === undefined || ofMerge === undefined ? [] : [ofMerge])]
+  const { commands, options, mergeRule } = PROGRAMS[framework]
+  const rules = [TWO_IN_ONE, ...options, ...(merge === undefined || mergeRule === undefined ? [] : [mergeRule])]
   const [first = ''] = args
   const refused = [framework, ...commands].includes(first)
     ? namesCommand('args', first)
@@ -150,18 +149,23 @@ function whyCommandRefused(
   const further = behind.slice(behind.indexOf('--'))
   if (behind.includes('--') && wordsBehind(framework, further) === undefined)
     return `"command" is ${quoteCommand(words)}. Behind "--", nothing is an option, but the service adds options at the end. Give "--" and what is behind it in "args".`
-  const { commands, allowedCommand, neededCommand } = PROGRAMS[framework]
-  if (neededCommand === undefined) {
-    const [first = ''] = behind
-    if (first === allowedCommand) return whyWordsRefused('command', behind.slice(1), rules)
-    return commands.includes(first) ? namesCommand('command', first) : whyWordsRefused('command', behind, rules)
+  const [first = '', ...others] = behind
+  switch (framework) {
+    case 'vitest':
+      // The option `--run`, which the service adds, means the same as `run`.
+      if (first === 'run') return whyWordsRefused('command', others, rules)
+      if (PROGRAMS.vitest.commands.includes(first)) return namesCommand('command', first)
+      return whyWordsRefused('command', behind, rules)
+    case 'playwright': {
+      const needed = isMerge ? 'merge-reports' : 'test'
+      // In `docker compose run playwright npx playwright test`, it is not the first word behind the first `playwright`.
+      const index = behind.indexOf(needed)
+      if (index !== -1) return whyWordsRefused('command', behind.slice(index + 1), rules)
+      return `"command" is ${quoteCommand(words)}. Write the command ${quote(needed)} in it, as in \`npx playwright ${needed}\`, because the service adds only arguments.`
+    }
+    case 'jest':
+      return whyWordsRefused('command', behind, rules)
   }
-  const needed = isMerge ? neededCommand.merge : neededCommand.tests
-  // In `docker compose run playwright npx playwright test`, it is not the first word behind the first `playwright`.
-  const index = behind.indexOf(needed)
-  return index === -1
-    ? `"command" is ${quoteCommand(words)}. Write the command ${quote(needed)} in it, as in \`npx ${framework} ${needed}\`, because the service adds only arguments.`
-    : whyWordsRefused('command', behind.slice(index + 1), rules)
 }
 
 function whyWordsRefused(setting: string, words: readonly string[], rules: readonly Rule[]): string | undefined {

@@ -69,19 +69,28 @@ async function readVitestBlob(path: string, file: string): Promise<VitestBlob> {
   return { file, shard: shardInName(file), testFiles: modules.map(toTestFile), hasCoverage: Boolean(coverage) }
 }
 
-/** How people write "2 of 4" in a name, the surest form first. */
+/** How people write "2 of 4" in a name, the surest form first. The second number can be the first one of the next pair. */
 const FORMS_OF_SHARD = ['-?of-?', '-', '_', '\\.'].map(
-  // The second number can be the first of the next pair: in `node-20-2-4`, 20-2 is no shard, and 2-4 is.
-  // A letter behind the second number is of an id: `e12-34ab` is no shard.
   (between) => new RegExp(`(?<!\\d)(\\d+)(?=${between}(\\d+)(?![a-z\\d]))`, 'gi'),
 )
 /** A date, also with a time, such as `2026-11-28T10-30`. */
 const DATE = /(?<!\d)\d{4}([-_.])\d\d\1\d\d(?:[T_-]\d\d[-_.]\d\d)?(?!\d)/gi
 
-/** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
+/** A matrix of GitHub has at most 256 jobs. */
 const MOST_SHARDS = 256
 
-/** The rest of the name without its digits is the set, so `linux` and `windows` are two sets, but the names of two attempts are one. */
+/**
+ * Which shard a name says. The rest of the name without its digits is the set, so `linux` and `windows` are two sets, but the names of two
+ * attempts are one.
+ *
+ * | the name | the shard |
+ * | --- | --- |
+ * | `blob-2-of-4-v1.6.json` | 2 of 4, because the form with `of` is surer than the one with a point |
+ * | `blob-20-2-4.json` | 2 of 4, because 20 is more than 2 |
+ * | `blob-e12-34ab.json` | none, because a number with a letter behind it is part of an id |
+ * | `blob-2026-11-28.json` | none, because it is a date |
+ * | `blob-11-2026.json` | none, because there are never so many shards |
+ */
 export function shardInName(file: string): Shard | undefined {
   const name = file.replace(/\.json$/, '').replace(DATE, '')
   const set = name.replace(/\d+/g, '')
@@ -117,9 +126,10 @@ function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | 
   if (paths.length === 0 || paths.some((path) => path.startsWith(`${root}/`))) return undefined
   for (const path of paths) {
     const parts = path.split('/')
-    // The end of the path is there below `root` too. What is before it is the other root, but never the root of the machine.
-    const length = parts.findIndex((_, index) => index > 1 && existsSync(join(root, ...parts.slice(index))))
-    if (length !== -1) return parts.slice(0, length).join('/')
+    // The end of the path is there below `root` too. What is before it is the other root, such as `/app`, which is two parts. It is never the
+    // root of the machine.
+    const firstOwn = parts.findIndex((_, index) => index >= 2 && existsSync(join(root, ...parts.slice(index))))
+    if (firstOwn !== -1) return parts.slice(0, firstOwn).join('/')
   }
   throw new UnusableBlobs(
     `The report ${quote(file)} is of ${quote(paths[0])} and others, which are not in ${root}. Merge at the commit and in the folder of the shards.`,

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { commandLine, EXTENSION, type Framework, NOT_PASSED_ON, PASS_WITH_NO_TESTS } from './framework.ts'
-import { whyRefused } from './refused-settings.ts'
 
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
 /** Adds the reporter without Vite. From 6.4.2 on, Vite 6 loads no reporter for Vitest 3 from outside the project. */
@@ -13,7 +12,7 @@ export const vitest: Framework = {
   packages: ['vitest'],
   oldestVersion: '3.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
-  whyRefused: (settings, folder) => whyRefused('vitest', settings, folder),
+  withoutReport: NOT_PASSED_ON,
   async prepareCall(options) {
     const { installed, isInPlace, blobs } = options
     const start = installed && [installed.node, RUNNER]
@@ -26,7 +25,6 @@ export const vitest: Framework = {
       argv: commandLine(start, options, ['--run', ...merge, ...reporters]),
       title: blobs === undefined ? 'vitest' : 'vitest --mergeReports',
       replacesReporters,
-      withoutReport: installed === undefined ? NOT_PASSED_ON : undefined,
     }
   },
 }

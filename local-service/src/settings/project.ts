@@ -5,6 +5,7 @@ import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
 import type { Framework, Selection } from '../frameworks/framework.ts'
 import { junit } from '../frameworks/junit.ts'
+import { whyRefused } from '../frameworks/refused-settings.ts'
 import { quote, quoteAll } from '../text.ts'
 
 /** The service cannot start with these settings. */
@@ -125,7 +126,7 @@ export function createProject(id: string, settings: v.InferOutput<typeof PROJECT
     const next = `Set "framework" to ${namesOf(candidates)}. To run several, give each a service and a gate of its own.`
     throw errorOf(`uses ${titlesOf(candidates)} in ${folder}. ${next}`)
   }
-  const problem = framework.whyRefused(settings, folder)
+  const problem = whyRefused(framework.name, settings, folder)
   if (problem !== undefined) throw errorOf(`cannot be served: ${problem}`)
   // Test frameworks report files by their real path.
   return { ...settings, id, folder: realpathSync(folder), framework }

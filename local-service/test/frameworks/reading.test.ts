@@ -79,6 +79,13 @@ describe('a thread that reads what tests wrote', () => {
     expect(result).toEqual(unusable(reason, 'over-limit'))
   })
 
+  it('says in its own words what is wrong with a folder of blobs', async () => {
+    await using thread = new ReadingThread(new AbortController().signal)
+    const input = { folder: await folderWith({}), merge: 'all', root: '/', newFolder: '/new', passesWithNoTests: false }
+    const reason = expect.stringMatching(/^The folder "all" has no blob report \(\*\.json\)\. Upload .*\.$/)
+    expect(await thread.read('vitestBlobs', input)).toEqual(unusable(reason))
+  })
+
   it('that cannot be started says so, also the second time', async () => {
     const reading = new ReadingThread(new AbortController().signal, { thread: 'not-a-path' })
     reading.startNextThread()
