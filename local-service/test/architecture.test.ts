@@ -56,7 +56,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   job: ['action/main-step', 'action/post-step', 'action/service-process'],
   'life/auto-fix.test.ts': ['execution/fix'],
   'life/branches.test.ts': ['checkout/checkout', 'machine/git'],
-  'life/containers.test.ts': ['machine/container'],
+  'life/containers.test.ts': ['machine/container', 'machine/program'],
   'life/deaths.test.ts': ['execution/resources', 'runs/recovery'],
   'life/run-states.test.ts': ['runs/run'],
   'life/test-environment.test.ts': ['execution/project-command'],

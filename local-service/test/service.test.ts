@@ -18,8 +18,7 @@ async function leaveRun(engineScript: string) {
   const folder = temporaryFolder()
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
   const store = openRunStore(join(folder, 'data'))
-  const kept = { engine: ['docker'] }
-  const resources = resourcesOf(RUN_ID, store.folder, kept)
+  const resources = resourcesOf(RUN_ID, store.folder, ['docker'])
   for (const path of [resources.tree, resources.frameworkFolder]) await mkdir(path, { recursive: true })
   const run: Run = { runId: RUN_ID, projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)
@@ -41,7 +40,7 @@ it('if something cannot be removed, the log says of which run, the rest is remov
   )
   expect(existsSync(resources.folder)).toBe(false)
   const store = openRunStore(removal.dataFolder)
-  expect(store.findUnfinished()).toMatchObject([{ run: { runId: RUN_ID }, kept: { engine: ['docker'] } }])
+  expect(store.findUnfinished()).toMatchObject([{ run: { runId: RUN_ID }, engine: 'docker' }])
   store.close()
 })
 

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { whyMoved } from '../checkout/checkout.ts'
 import { linkPackages } from '../checkout/packages.ts'
@@ -14,7 +15,6 @@ import { quoteCommand } from '../text.ts'
 import { fixTests } from './fix.ts'
 import { outcomeOfUnusable, type RunOutcome, toOutcome, withoutTests } from './outcome.ts'
 import { findInstalled, gitOptionsIn, type RunContext, runProjectCommand } from './project-command.ts'
-import { createRunFolders } from './resources.ts'
 
 export interface RunningTests {
   /** Undefined if no reporter of the service counts the tests. */
@@ -26,7 +26,7 @@ export interface RunningTests {
 /** `onTests` is called when the tests begin. */
 export async function executeRun(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { output, resources, stop } = run
-  await createRunFolders(resources)
+  await mkdir(resources.homeFolder, { recursive: true, mode: 0o700 })
   output.open()
   try {
     const problem = await prepare(run)

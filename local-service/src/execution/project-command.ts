@@ -52,14 +52,11 @@ export function runProjectCommand(
   const container = {
     ...project.container,
     env: run.personEnv,
-    folder: project.folder,
-    folders: [folders.root, resources.frameworkFolder, resources.tmpdir],
-    readOnlyFolders: [REPORTERS_FOLDER, ...linked],
+    engineFolder: project.folder,
+    mounts: [folders.root, resources.frameworkFolder],
+    readOnlyMounts: [REPORTERS_FOLDER, ...linked],
   }
-  const onStart = () => {
-    resources.mayHaveContainers = true
-  }
-  return runInContainer(container, { ...command, onStart }, stop)
+  return runInContainer(container, command, stop)
 }
 
 /** How git runs in a folder for a run. The next service finds git by the marker, if this service is killed. */
@@ -89,13 +86,11 @@ function findNode({ PATH = '' }: NodeJS.ProcessEnv): string {
 
 /** The environment of the project's commands. In a container, it has nothing of the person's environment. */
 function testEnvironment({ project, folders, resources, personEnv, variables }: RunContext): NodeJS.ProcessEnv {
-  const { tmpdir } = resources
-  const ofRun = { TMPDIR: tmpdir, TMP: tmpdir, TEMP: tmpdir, ...variables }
   if (project.container !== undefined) {
     // If the image does not know the user, the user has no home folder. But npm, for example, writes to the home folder.
-    return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: tmpdir }), ...ofRun }
+    return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: resources.homeFolder }), ...variables }
   }
-  const env: NodeJS.ProcessEnv = { CI: 'true', ...personEnv, ...ofRun }
+  const env: NodeJS.ProcessEnv = { CI: 'true', ...personEnv, ...variables }
   const commands = foldersBetween(folders).map((at) => join(at, 'node_modules/.bin'))
   return { ...env, PATH: [...commands, env.PATH ?? []].flat().join(delimiter) }
 }

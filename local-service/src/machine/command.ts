@@ -13,7 +13,6 @@ export interface Command {
   readonly runId: string
   readonly stopGraceMs: number
   readonly output?: { write(text: string): void } | undefined
-  readonly onStart?: (() => void) | undefined
   readonly whenServiceDies?: Parameters<typeof startGuard>[0]
   readonly logError: (text: string) => void
 }
@@ -42,7 +41,7 @@ const LAST_OUTPUT_LIMIT_MS = 500
  */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return STOPPED
-  const { argv, folder, env, runId, stopGraceMs, output, onStart, whenServiceDies, logError } = command
+  const { argv, folder, env, runId, stopGraceMs, output, whenServiceDies, logError } = command
   const [program = '', ...args] = argv
   let written = ''
   await using guard = startGuard(whenServiceDies)
@@ -55,10 +54,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
       // With its own session and process group, the command does not get Ctrl-C from the service's terminal.
       detached: true,
     })
-    if (child.pid !== undefined) {
-      guard.watch(child.pid)
-      onStart?.()
-    }
+    if (child.pid !== undefined) guard.watch(child.pid)
     await once(child, 'spawn')
   } catch (error) {
     return { kind: 'cut-off', how: `could not be started: ${reasonOf(error, command)}`, output: '' }

@@ -1,7 +1,8 @@
-import { type ExecFileException, execFile } from 'node:child_process'
 import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { type Command, type CommandEnd, runCommand } from './command.ts'
+import { callProgram, ProgramError } from './program.ts'
 
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
@@ -37,15 +38,15 @@ interface Container {
   /** The environment of the engine's program. The command of the container has an environment of its own. */
   readonly env: NodeJS.ProcessEnv
   /** The engine's program runs here, so relative paths in the options start here. */
-  readonly folder: string
+  readonly engineFolder: string
   /** The container has these folders of the machine at the same paths. */
-  readonly folders: readonly string[]
-  readonly readOnlyFolders: readonly string[]
+  readonly mounts: readonly string[]
+  readonly readOnlyMounts: readonly string[]
 }
 
 /** If Docker's program is killed, the container stays. So the guard or `removeContainers` removes it. */
 export async function runInContainer(
-  { image, engine, options, env, folder, folders, readOnlyFolders }: Container,
+  { image, engine, options, env, engineFolder, mounts, readOnlyMounts }: Container,
   command: Command,
   stop: AbortSignal,
 ): Promise<CommandEnd> {
@@ -64,8 +65,8 @@ export async function runInContainer(
     ...['--user', `${uid}:${gid}`, ...(isPodman && uid !== 0 ? ['--userns=keep-id'] : [])],
     // Podman would pass on the proxy variables of the machine, which may contain passwords.
     ...(isPodman ? ['--http-proxy=false'] : []),
-    ...folders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
-    ...readOnlyFolders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
+    ...mounts.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
+    ...readOnlyMounts.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
     ...['--workdir', command.folder],
     ...variables.flatMap(([name, value]) => ['--env', OF_ENGINE.has(name) ? `${name}=${value}` : name]),
     ...options,
@@ -74,56 +75,48 @@ export async function runInContainer(
   ]
   const passed = Object.fromEntries(variables.filter(([name]) => !OF_ENGINE.has(name)))
   const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', containerName], env }
-  const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
+  const end = await runCommand(
+    { ...command, argv, folder: engineFolder, env: { ...env, ...passed }, whenServiceDies },
+    stop,
+  )
   if (end.kind !== 'exited' || end.code !== ENGINE_FAILED) return end
   const why = `either ${engine[0]} could not start a container of ${image}, or the command itself exited with this code`
   const how = `exited with code ${ENGINE_FAILED}, so ${why}`
   return { kind: 'cut-off', how, output: end.output }
 }
 
-/** How the service calls an engine that it has called before. An earlier process of the service may have called it. */
-interface EngineOptions {
-  readonly env: NodeJS.ProcessEnv
-  /** The folder of the project, because the engine's arguments may name a folder in it. After a restart, there are no arguments. */
-  readonly cwd?: string | undefined
-}
+/**
+ * The command of an engine. After a restart of the service, only the name of the engine is known, or nothing. Its program may then be missing
+ * because this service has another PATH than the earlier one.
+ */
+export type Engine = readonly string[] | KeptEngine
+export type KeptEngine = 'docker' | 'podman' | 'unknown'
 
 /** This or an earlier process of the service may have left the containers. */
-export async function removeContainers(
-  engine: readonly string[] | 'unknown',
-  runId: string,
-  options: EngineOptions,
-): Promise<void> {
+export async function removeContainers(engine: Engine, runId: string, env: NodeJS.ProcessEnv): Promise<void> {
   if (engine === 'unknown') {
     const next = `Look for it with the engine of the project: ps --all --filter label=${LABEL}=${runId}`
     throw new Error(
       `a container may be left, because the service keeps only the engines docker and podman without a path. ${next}`,
     )
   }
+  const command = typeof engine === 'string' ? [engine] : engine
+  const call = async (...args: string[]) => {
+    try {
+      return await callProgram([...command, ...args], { folder: '/', env, limitMs: RESPONSE_LIMIT_MS })
+    } catch (error) {
+      // This service has started no container without the program.
+      if (error instanceof ProgramError && error.isMissing && typeof engine !== 'string') return ''
+      throw new Error(`a container may be left, because "${command[0]} ${args[0]}" failed: ${messageOf(error)}`)
+    }
+  }
   for (let removals = 0; removals < REMOVAL_TRIES; removals++) {
-    const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], options)
+    const listed = await call('ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`)
     const ids = listed.split('\n').filter((id) => id !== '')
     if (ids.length === 0) return
     // The engine may be removing the container itself. This call then fails, and the list decides.
-    await callEngine(engine, ['rm', '--force', '--volumes', ...ids], options).catch(() => undefined)
+    await call('rm', '--force', '--volumes', ...ids).catch(() => undefined)
     await delay(100)
   }
-  throw new Error(`a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`)
-}
-
-/** Returns what the engine's program writes. */
-function callEngine([program = '', ...first]: readonly string[], args: readonly string[], engine: EngineOptions) {
-  const options = { ...engine, timeout: RESPONSE_LIMIT_MS, killSignal: 'SIGKILL' } as const
-  return new Promise<string>((resolve, reject) => {
-    execFile(program, [...first, ...args], options, (error: ExecFileException | null, stdout, stderr) => {
-      if (error === null) return resolve(stdout)
-      const reason = whyFailed(error, program) ?? (stderr.trim() || error.message)
-      reject(new Error(`a container may be left, because "${program} ${args[0]}" failed: ${reason}`))
-    })
-  })
-}
-
-function whyFailed(error: ExecFileException, program: string): string | undefined {
-  if (error.killed) return `did not respond within ${RESPONSE_LIMIT_MS / 1000} s`
-  return error.code === 'ENOENT' ? `there is no program ${program}` : undefined
+  throw new Error(`a container may be left, because "${command[0]} ps" still lists it after ${REMOVAL_TRIES} removals`)
 }

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import { callProgram } from './program.ts'
 
 export interface GitOptions {
   /** git runs in this folder. */
@@ -21,7 +22,6 @@ const ALWAYS = [...NO_PROGRAMS, '-c', 'core.splitIndex=false']
  * programs. A command that only reads starts none of them.
  */
 const READS = ['-c', 'safe.directory=*']
-const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 const LIMIT_MS = 60_000
 
 /** For a command that changes nothing in the repository. */
@@ -30,32 +30,18 @@ export function readGit(args: readonly string[], options: GitOptions): Promise<s
 }
 
 /** For a command that changes the repository. */
-export function git(
+export async function git(
   args: readonly string[],
   { root, env, signal, index, workTree }: GitOptions,
   config = ALWAYS,
 ): Promise<string> {
-  const options = {
-    cwd: root,
-    // A git hook has the first three variables, which would win over the folder: https://git-scm.com/docs/githooks
-    env: {
-      ...env,
-      GIT_DIR: undefined,
-      GIT_WORK_TREE: workTree,
-      GIT_INDEX_FILE: index,
-      GIT_TERMINAL_PROMPT: '0',
-      LC_ALL: 'C',
-    },
-    maxBuffer: OUTPUT_LIMIT_BYTES,
-    signal: signal ?? AbortSignal.timeout(LIMIT_MS),
-    killSignal: 'SIGKILL',
-  } as const
-  return new Promise((resolve, reject) => {
-    execFile('git', [...config, ...args], options, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout.replace(/\n$/, ''))
-      const end = signal ? 'it was stopped' : `it took longer than ${LIMIT_MS / 1000} s`
-      const reason = error.name === 'AbortError' ? end : stderr.trim() || error.message
-      reject(new Error(`git ${args[0]} failed: ${reason}`))
-    })
-  })
+  // A git hook has the first three variables, which would win over the folder: https://git-scm.com/docs/githooks
+  const ofRepository = { GIT_DIR: undefined, GIT_WORK_TREE: workTree, GIT_INDEX_FILE: index }
+  const options = { folder: root, env: { ...env, ...ofRepository, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' } }
+  try {
+    const output = await callProgram(['git', ...config, ...args], { ...options, limitMs: LIMIT_MS, stop: signal })
+    return output.replace(/\n$/, '')
+  } catch (error) {
+    throw new Error(`git ${args[0]} failed: ${messageOf(error)}`)
+  }
 }

@@ -79,9 +79,7 @@ function toRunContext(
 ): Omit<RunContext, 'stop'> {
   const { project, selection, autofix } = request
   const { store, personEnv, stopGraceMs, outputs } = service
-  const kept = { engine: project.container?.engine }
-  const ofEngine = { engineFolder: project.folder, mayHaveContainers: false }
-  const resources = resourcesOf(runId, store.folder, kept, ofEngine)
+  const resources = resourcesOf(runId, store.folder, project.container?.engine)
   const folders =
     checkout.workTreeCommit === undefined ? checkout.folders : inWorkTree(checkout.folders, resources.tree)
   const output = new RunOutput(join(outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import type { KeptResources, RunResources } from '../execution/resources.ts'
+import type { RunResources } from '../execution/resources.ts'
+import type { Engine, KeptEngine } from '../machine/container.ts'
 import { ConfigurationError } from '../settings/project.ts'
 import { isFinished, type Run } from './run.ts'
 
@@ -81,52 +82,50 @@ function openDatabase(file: string): DatabaseSync {
   return database
 }
 
-/**
- * Reads a run that an earlier process did not finish, or whose resources it did not remove. If `kept` is absent, the run has nothing on the
- * machine. Tests may have written anything to the database, so the id and `kept` are checked.
- */
-function toUnfinished({
-  run_id,
-  run: text,
-  resources,
-}: Readonly<Record<string, unknown>>): { readonly run: Run; readonly kept?: KeptResources } | undefined {
+/** A run that an earlier process did not finish, or whose resources it did not remove. */
+interface UnfinishedRun {
+  readonly run: Run
+  readonly hasResources: boolean
+  readonly engine: KeptEngine | undefined
+}
+
+/** Tests may have written anything to the database, so it is checked. */
+function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, unknown>>): UnfinishedRun | undefined {
   const run = parseJson(String(text)) as Run
   const { runId, phase } = fieldsOf(run)
   if (!RUN_ID.test(String(run_id)) || runId !== run_id || !isObject(phase)) return undefined
-  if (resources === null) return { run }
-  const { temporaryFolder, engine } = fieldsOf(parseJson(String(resources)))
-  // The names of what is removed in these folders follow from the id.
-  return {
-    run,
-    kept: {
-      temporaryFolder: typeof temporaryFolder === 'string' ? temporaryFolder : undefined,
-      engine: toEngine(engine),
-    },
-  }
+  return { run, hasResources: resources !== null, engine: toEngine(resources) }
+}
+
+/** What the store keeps of a run that has no container. */
+const NO_ENGINE = 'none'
+
+/** The folders of the run follow from its id, so only the engine is kept. */
+function keptEngine(engine: Engine | undefined): KeptEngine | typeof NO_ENGINE {
+  if (engine === undefined) return NO_ENGINE
+  const [program, ...args] = typeof engine === 'string' ? [engine] : engine
+  return args.length === 0 && (program === 'docker' || program === 'podman') ? program : 'unknown'
 }
 
 /**
- * The service will start this program, and tests may have written its name and its arguments. So only the programs docker and podman are
- * taken, and only if they have no path and no arguments. A name without its path may be another program, or no program. Without its
- * arguments, Podman does not list the containers of `podman --root /images`.
+ * The service will start this program, and tests may have written its name. A name without its path may be another program, or no program.
+ * Without its arguments, Podman does not list the containers of `podman --root /images`. So only these two names are taken.
  */
-function toEngine(engine: unknown): KeptResources['engine'] {
-  if (engine === undefined) return undefined
-  const program = /^\["(docker|podman)"\]$/.exec(JSON.stringify(engine))?.[1]
-  return program === undefined ? 'unknown' : [program]
+function toEngine(kept: unknown): KeptEngine | undefined {
+  if (kept === null || kept === NO_ENGINE) return undefined
+  return kept === 'docker' || kept === 'podman' ? kept : 'unknown'
 }
 
 function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      const { temporaryFolder, engine } = resources ?? {}
-      const kept: KeptResources | null = resources === undefined ? null : { temporaryFolder, engine }
+      const kept = resources === undefined ? null : keptEngine(resources.engine)
       const upsert = database.prepare(
         `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
          do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,
       )
-      upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), kept && JSON.stringify(kept))
+      upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), kept)
     },
     find(runId: string): Run | undefined {
       const row = database.prepare('select run from runs where run_id = ?').get(runId)

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readEnd, serviceFolder, wasNeverUsed } from '../../src/action/service-folder.ts'
-import { createRunFolders, removeResources, resourcesOf } from '../../src/execution/resources.ts'
+import { removeResources, resourcesOf } from '../../src/execution/resources.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 const LEFT_OUT = '… 0.0 MiB before this line are left out.\n'
@@ -32,8 +32,8 @@ it('a service counts as used from the start of its first run, also if somebody h
   for (const path of [folder.dataFolder, folder.outputFolder]) mkdirSync(path, { recursive: true })
   writeFileSync(folder.log, '')
   expect(wasNeverUsed(folder)).toBe(true)
-  const resources = resourcesOf('service-folder', folder.dataFolder, {})
-  await createRunFolders(resources)
+  const resources = resourcesOf('service-folder', folder.dataFolder, undefined)
+  mkdirSync(resources.homeFolder, { recursive: true })
   expect(wasNeverUsed(folder)).toBe(false)
   await removeResources('service-folder', resources, { personEnv: {}, logError: expect.unreachable })
   expect(wasNeverUsed(folder)).toBe(false)

@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createRunFolders, resourcesOf } from '../../src/execution/resources.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { resourcesOf } from '../../src/execution/resources.ts'
 import { recoverRuns } from '../../src/runs/recovery.ts'
 import { finishRun, markRunning, queueRun, type Run } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import { ConfigurationError } from '../../src/settings/project.ts'
 import { PLAIN_ENV, temporaryFolder } from '../support/a-local-service.ts'
-import { KEPT, openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
+import { openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
 
 const threeRuns = () =>
   [1, 2, 3].map((run) => queueRun({ projectId: `shop ${run}`, branchName: 'main' })) as [Run, Run, Run]
@@ -31,7 +31,9 @@ describe('the store of runs', () => {
     const again = openRunStore(store.folder)
     for (const run of [queued, running, failed]) expect(again.find(run.runId)).toEqual(run)
     expect(again.find('another')).toBeUndefined()
-    expect(again.findUnfinished()).toEqual([{ run: queued }, { run: running }])
+    expect(again.findUnfinished()).toEqual(
+      [queued, running].map((run) => ({ run, hasResources: false, engine: undefined })),
+    )
     again.close()
   })
 
@@ -40,23 +42,8 @@ describe('the store of runs', () => {
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     store.save(run, RESOURCES)
-    expect(store.findUnfinished()).toEqual([{ run, kept: KEPT }])
+    expect(store.findUnfinished()).toEqual([{ run, hasResources: true, engine: 'podman' }])
     store.save(run)
-    expect(store.findUnfinished()).toEqual([])
-  })
-
-  it('knows the temporary folder of an unfinished run, also if the next service has another TMPDIR', async () => {
-    const [store, temporary] = [await openStore(), temporaryFolder()]
-    const run = queueRun({ projectId: 'shop' })
-    onTestFinished(() => void vi.unstubAllEnvs())
-    vi.stubEnv('TMPDIR', temporary)
-    const resources = resourcesOf(run.runId, store.folder, {})
-    await createRunFolders(resources)
-    store.save(run, resources)
-    vi.unstubAllEnvs()
-    expect(readdirSync(temporary)).toHaveLength(1)
-    await recoverRuns({ store, personEnv: PLAIN_ENV, log: () => undefined, logError: expect.unreachable })
-    expect(readdirSync(temporary)).toEqual([])
     expect(store.findUnfinished()).toEqual([])
   })
 
@@ -65,7 +52,7 @@ describe('the store of runs', () => {
     const engine = ['podman', '--root', '/images']
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
-    const resources = resourcesOf(run.runId, store.folder, { engine })
+    const resources = resourcesOf(run.runId, store.folder, engine)
     store.save(run, resources)
     const log: string[] = []
     const logError = (text: string) => void log.push(text)
@@ -145,13 +132,13 @@ describe('the store of runs', () => {
   it('takes no program, no id and no type from what somebody else has written to it', async () => {
     const [run, other] = threeRuns()
     const forged = await openForged('run_id, run, resources, is_finished', [
-      [run.runId, JSON.stringify(run), '{ "engine": ["./podman"], "temporaryFolder": 7, "folder": "/" }', '0'],
+      [run.runId, JSON.stringify(run), './podman', '0'],
       [other.runId, JSON.stringify(run), '{}', '0'],
       ['../a', JSON.stringify({ ...run, runId: '../a' }), '{}', '0'],
       ['b', '5', '{}', '0'],
       ['c', 'no JSON', '{}', '0'],
     ])
-    expect(forged.findUnfinished()).toEqual([{ run, kept: { engine: 'unknown' } }, ...Array(4)])
+    expect(forged.findUnfinished()).toEqual([{ run, hasResources: true, engine: 'unknown' }, ...Array(4)])
   })
 
   it('lists texts and numbers, whatever somebody else has written to it', async () => {

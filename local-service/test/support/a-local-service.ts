@@ -207,7 +207,7 @@ export function runContextIn(
     variables: {},
     personEnv: PLAIN_ENV,
     autofix: false,
-    resources: { ...resourcesOf(runId, join(folder, 'data'), {}), tmpdir: join(folder, `tmp-${runId}`) },
+    resources: resourcesOf(runId, join(folder, 'data'), undefined),
     stop: new AbortController().signal,
     stopGraceMs: 1000,
     output: new RunOutput(join(folder, 'outputs', runId), () => {}),

@@ -5,9 +5,7 @@ import { RunQueue } from '../../src/runs/queue.ts'
 import { openRunStore, type RunStore } from '../../src/runs/store.ts'
 import { PLAIN_ENV, temporaryFolder } from './a-local-service.ts'
 
-/** What the store keeps of the resources. */
-export const KEPT = { temporaryFolder: '/tmp', engine: ['podman'] }
-export const RESOURCES = resourcesOf('1', '/none', KEPT)
+export const RESOURCES = resourcesOf('1', '/none', ['podman'])
 
 export const PASSED: RunOutcome = { status: 'PASSED', testCases: [{ title: 'adds', status: 'PASSED', durationMs: 3 }] }
 
