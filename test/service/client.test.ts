@@ -95,6 +95,12 @@ describe('the client of a project', () => {
     expect(server.received.map(({ body }) => JSON.parse(body))).toEqual([{ ...others, frameworkProjectName }, {}])
   })
 
+  it('reads the output from a byte on', async () => {
+    const { server, service } = await project('{"text":"adds","next":9}')
+    expect(await service.output?.('r-1', 5, patient())).toEqual({ text: 'adds', next: 9 })
+    expect(requestsOf(server)).toEqual(['GET /v1/projects/web-shop/runs/r-1/output?from=5'])
+  })
+
   it('cancels by posting the run as the selector. The service confirms it only if it lists this run', async () => {
     const { server, service } = await project('{"cancelled":[{"runId":"r-2"},{"runId":"r-11"}]}')
     expect(await service.cancel?.('r-11', patient())).toBe(true)

@@ -16,7 +16,7 @@ export interface Script {
   readonly cases?: readonly unknown[]
   /** The default is a new id. */
   readonly runId?: string
-  /** The output of the tests, as far as a test has not added more with `addOutput`. If absent, the run offers no output. */
+  /** The output of the tests. If absent, the run offers no output. */
   readonly output?: string
 }
 
@@ -38,9 +38,9 @@ interface Run extends ScriptedStart {
   readonly script: Script
   readonly branchName: string
   readonly queuedAtMs: number
-  /** Set by a cancel or by the test: ends the run before its script does. */
-  ended?: { readonly status: string; readonly atMs: number }
-  output: Buffer | undefined
+  /** Set by a cancel, which ends the run before its script does. */
+  cancelledAtMs?: number
+  readonly output: Buffer | undefined
 }
 
 interface State {
@@ -95,31 +95,16 @@ export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) 
         if (finishedAtMs !== undefined) {
           return refuse(400, `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
         }
-        run.ended = { status: 'CANCELLED', atMs: Date.now() }
+        run.cancelledAtMs = Date.now()
         return ok({ cancelled: [{ runId }] })
       })
     },
-  }
-
-  function started(runId: string): Run {
-    const run = runs.findLast((candidate) => candidate.runId === runId)
-    if (run === undefined) throw new Error(`No start returned the run id ${runId}.`)
-    return run
   }
 
   return {
     endpoints,
     get runs(): readonly ScriptedRun[] {
       return runs.map((run) => ({ ...run, status: stateOf(run).status }))
-    },
-    addOutput(runId: string, text: string): void {
-      const run = started(runId)
-      run.output = Buffer.concat([run.output ?? Buffer.alloc(0), Buffer.from(text)])
-    },
-    /** Ends a run now, as its script says. */
-    finishRun(runId: string): void {
-      const run = started(runId)
-      run.ended = { status: endOf(run.script), atMs: Date.now() }
     },
   }
 }
@@ -132,15 +117,14 @@ export function refuse(status: 400 | 401 | 404, error: string): ScriptedResponse
   return { status, body: { error } }
 }
 
-const endOf = ({ end = 'PASSED' }: Script) => end
-
-function stateOf({ script, queuedAtMs, ended }: Run): State {
+function stateOf({ script, queuedAtMs, cancelledAtMs }: Run): State {
   const nowMs = Date.now()
   const startsAtMs = queuedAtMs + (script.queuedMs ?? 0)
-  const endsAtMs = ended?.atMs ?? startsAtMs + (script.runningMs ?? 0)
+  const endsAtMs = cancelledAtMs ?? startsAtMs + (script.runningMs ?? 0)
   const startedAtMs = startsAtMs <= Math.min(nowMs, endsAtMs) ? startsAtMs : undefined
   if (nowMs < endsAtMs) return { status: startedAtMs === undefined ? 'QUEUED' : 'RUNNING', startedAtMs }
-  return { status: ended?.status ?? endOf(script), startedAtMs, finishedAtMs: endsAtMs }
+  const status = cancelledAtMs === undefined ? (script.end ?? 'PASSED') : 'CANCELLED'
+  return { status, startedAtMs, finishedAtMs: endsAtMs }
 }
 
 function describeRun({ script, branchName, output }: Run, { status, startedAtMs, finishedAtMs }: State): object {

@@ -121,8 +121,6 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     setScript: (next: NonNullable<typeof options.script>) => {
       script = next
     },
-    finishRun: scripted.finishRun,
-    addOutput: scripted.addOutput,
     /** Resolves when `count` such requests have arrived. Requests before the call count too. */
     async waitForRequest(kind: Endpoint, count = 1): Promise<void> {
       while (countOf(kind) < count) await once(arrivals, 'request', { signal: closing.signal })
