@@ -84,7 +84,8 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   })
   api.get(`${RUNS}/:runId`, async (c) => {
     const run = find(c.req.param())
-    const progress = await queue.waitForEnd(run.runId)
+    await queue.waitForEnd(run.runId)
+    const progress = queue.progressOf(run.runId)
     return c.json({ ...describeRun(run, progress), outputBytes: outputBytes(join(outputs, run.runId)) })
   })
   api.get(`${RUNS}/:runId/output`, (c) => {

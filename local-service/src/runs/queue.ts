@@ -33,6 +33,13 @@ interface Entry {
   readonly stop: AbortController
   /** Settles when clients can see that the run is finished. */
   readonly end: PromiseWithResolvers<void>
+  /**
+   * An active run may have processes and files on the machine, also if clients see it as finished. An unsaved run has ended, but the store
+   * did not take its end.
+   */
+  state: 'queued' | 'active' | 'unsaved'
+  /** Settles when nothing of an active run is left on the machine. */
+  readonly removal: PromiseWithResolvers<void>
   /** Absent until the tests begin. */
   tests?: RunningTests | undefined
 }
@@ -40,10 +47,8 @@ interface Entry {
 /** Runs start in the order in which they came. But a run that waits for another run's folder lets others pass. */
 export class RunQueue {
   readonly #options: Options
-  /** The runs whose end the store does not have. */
+  /** A run is here until nothing of it is left on the machine and the store has its end. */
   readonly #entries = new Map<string, Entry>()
-  /** These runs may have processes and files on the machine. For clients, they may be finished already. */
-  readonly #active = new Map<Entry, Promise<void>>()
   #isClosing = false
 
   constructor(options: Options) {
@@ -58,8 +63,8 @@ export class RunQueue {
     } catch (error) {
       refuse(500, `The run was not started, because it could not be saved: ${messageOf(error)}.`)
     }
-    const entry = { run, task, stop: new AbortController(), end: Promise.withResolvers<void>() }
-    this.#entries.set(run.runId, entry)
+    const [end, removal] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    this.#entries.set(run.runId, { run, task, stop: new AbortController(), end, state: 'queued', removal })
     this.#log(run, 'QUEUED')
     this.#startNext()
   }
@@ -67,29 +72,35 @@ export class RunQueue {
   /** A run also waits for an earlier run that waits. Otherwise, later runs of inner folders could keep a run of an outer folder from starting. */
   #startNext(): void {
     if (this.#isClosing) return
-    const earlier = [...this.#active.keys()]
-    for (const entry of this.#entries.values()) {
-      if (this.#active.size >= CONCURRENCY) return
-      if (entry.run.phase.status !== 'QUEUED') continue
-      const mustWait = earlier.some(({ task }) => excludeEachOther(task, entry.task))
-      if (!mustWait) this.#active.set(entry, this.#execute(entry))
-      earlier.push(entry)
+    const unfinished = [...this.#entries.values()].filter(({ state }) => state !== 'unsaved')
+    let free = CONCURRENCY - this.#active().length
+    for (const [index, entry] of unfinished.entries()) {
+      const mustWait = unfinished.slice(0, index).some(({ task }) => excludeEachOther(task, entry.task))
+      if (entry.state === 'active' || mustWait || free === 0) continue
+      free--
+      void this.#execute(entry)
     }
+  }
+
+  #active(): readonly Entry[] {
+    return [...this.#entries.values()].filter(({ state }) => state === 'active')
   }
 
   find(runId: string): Run | undefined {
     return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
   }
 
-  /**
-   * If the run is RUNNING, waits for its end, but only for the time that the options say. Returns how far the run is. Undefined if it has
-   * finished, or if its tests have not begun.
-   */
-  async waitForEnd(runId: string): Promise<Progress | undefined> {
+  /** If the run is RUNNING, waits for its end, but only for the time that the options say. */
+  async waitForEnd(runId: string): Promise<void> {
     const entry = this.#entries.get(runId)
-    if (entry?.run.phase.status !== 'RUNNING') return undefined
+    if (entry?.run.phase.status !== 'RUNNING') return
     await Promise.race([entry.end.promise, delay(this.#options.endWaitMs, undefined, { ref: false })])
-    return isFinished(entry.run) ? undefined : entry.tests?.progress()
+  }
+
+  /** How far a run is. Undefined if its tests have not begun, or if it has finished. */
+  progressOf(runId: string): Progress | undefined {
+    const entry = this.#entries.get(runId)
+    return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
   }
 
   /** Interrupts every unfinished run and waits until no task is active. */
@@ -97,7 +108,7 @@ export class RunQueue {
     this.#isClosing = true
     const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
     await Promise.all([...this.#entries.keys()].map((runId) => this.stop(runId, reason)))
-    await Promise.all(this.#active.values())
+    await Promise.all(this.#active().map(({ removal }) => removal.promise))
   }
 
   /** Cancels or interrupts a run. Returns whether the run has this end. If the run had finished, nothing changes. */
@@ -116,8 +127,8 @@ export class RunQueue {
 
   /**
    * 1. Waits for the end of the task, or for a stop.
-   * 2. Shows the outcome to clients at once. If the run was cancelled or interrupted, the outcome has the test cases so far.
-   *    Otherwise, the task says the outcome.
+   * 2. If the run was cancelled or interrupted, shows its end to clients at once, with the test cases so far. Otherwise, the task says the
+   *    outcome.
    * 3. Waits until the processes of the run have ended.
    * 4. Removes the resources of the run.
    * 5. Starts the next run.
@@ -132,21 +143,29 @@ export class RunQueue {
       const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
       stop.abort({ status: 'TIMEDOUT', message } satisfies StopReason)
     }, runLimitMinutes * 60_000)
-    const ofTask = this.#outcomeOfTask(entry)
-    await Promise.race([ofTask, once(stop.signal, 'abort')])
+    entry.state = 'active'
+    const taskOutcome = this.#runTask(entry)
+    await Promise.race([taskOutcome, once(stop.signal, 'abort')])
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
     clearTimeout(limit)
-    this.#finish(entry, (await this.#outcomeOfStopped(entry)) ?? (await ofTask))
-    await ofTask
+    const reason: StopReason | undefined = stop.signal.reason
+    if (reason?.status === 'CANCELLED' || reason?.status === 'INTERRUPTED') {
+      this.#finish(entry, { ...reason, testCases: await this.#testCasesSoFar(entry) })
+      await taskOutcome
+    } else {
+      // At the limit of the run, the task waits until its processes have ended. It returns TIMEDOUT, or the outcome that it has decided
+      // before, for example FAILED if the limit stops the fix.
+      this.#finish(entry, await taskOutcome)
+    }
     // The response that says the end goes out first, because the search for processes takes long.
     await nextTurn()
     const isGone = await removeResources(run.runId, task.resources, this.#options)
-    this.#save(run, isGone ? undefined : task.resources)
-    this.#active.delete(entry)
+    this.#close(entry, isGone ? undefined : task.resources)
+    entry.removal.resolve()
     this.#startNext()
   }
 
-  async #outcomeOfTask(entry: Entry): Promise<RunOutcome> {
+  async #runTask(entry: Entry): Promise<RunOutcome> {
     const { run, task, stop } = entry
     try {
       markRunning(run)
@@ -163,19 +182,13 @@ export class RunQueue {
     }
   }
 
-  /**
-   * Undefined if the task says the outcome, because nobody has cancelled or interrupted the run. At the limit of the run, the task waits until
-   * its processes have ended. It returns TIMEDOUT, or the outcome that it has decided before, for example FAILED if the limit stops the fix.
-   */
-  async #outcomeOfStopped({ run, tests, stop }: Entry): Promise<RunOutcome | undefined> {
-    const reason: StopReason | undefined = stop.signal.reason
-    if (reason === undefined || reason.status === 'TIMEDOUT') return undefined
+  async #testCasesSoFar({ run, tests }: Entry): Promise<RunOutcome['testCases']> {
     try {
-      return { ...reason, testCases: (await tests?.testCases()) ?? [] }
+      return (await tests?.testCases()) ?? []
     } catch (error) {
       // For example, no thread can be started.
       this.#logError(run, `the test cases so far could not be read: ${messageOf(error)}`)
-      return { ...reason, testCases: [] }
+      return []
     }
   }
 
@@ -185,16 +198,24 @@ export class RunQueue {
     end.resolve()
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
-    this.#save(run, this.#active.has(entry) ? task.resources : undefined)
+    if (entry.state === 'active') this.#save(run, task.resources)
+    else this.#close(entry, undefined)
   }
 
-  /** If the store does not take the end of a run, for example because the disk is full, clients learn of the end from the entry. */
-  #save(run: Run, resources: RunResources | undefined): void {
+  /** The run has ended, and only `left` may still be on the machine. */
+  #close(entry: Entry, left: RunResources | undefined): void {
+    entry.state = 'unsaved'
+    if (this.#save(entry.run, left)) this.#entries.delete(entry.run.runId)
+  }
+
+  /** Returns whether the store has taken the run. It may not, for example because the disk is full. */
+  #save(run: Run, resources: RunResources | undefined): boolean {
     try {
       this.#options.store.save(run, resources)
-      this.#entries.delete(run.runId)
+      return true
     } catch (error) {
       this.#logError(run, `could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)
+      return false
     }
   }
 
