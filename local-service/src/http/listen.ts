@@ -17,17 +17,14 @@ export async function listen(
   service: ServiceContext,
   key: string,
 ) {
-  const listener = Promise.withResolvers<RequestListener>()
-  const server = createServer(async (request, response) => (await listener.promise)(request, response))
+  let api: Promise<RequestListener>
+  const server = createServer(async (request, response) => (await api)(request, response))
   try {
     await once(server.listen({ port, host: HOST }), 'listening')
   } catch (error) {
     throw new ConfigurationError(`${messageOf(error)}\nChoose another --port, or leave it out for any free one.`)
   }
-  // The API loads Node's classes for requests, which takes 35 ms. Meanwhile, the client learns the address and starts. Its request waits.
-  listener.resolve(
-    nextTurn().then(async () => (await import('./api.ts')).createRequestListener(configuration, service, key)),
-  )
+  api = loadApi(configuration, service, key)
   const address = server.address() as AddressInfo
   return {
     url: `http://${HOST}:${address.port}`,
@@ -37,4 +34,14 @@ export async function listen(
         server.closeAllConnections()
       }),
   }
+}
+
+/**
+ * The API loads Node's classes for requests, which takes 35 ms. So it is loaded when the service has an address. While it loads, the client
+ * learns the address and starts. The first request waits.
+ */
+async function loadApi(...api: [Configuration, ServiceContext, key: string]): Promise<RequestListener> {
+  await nextTurn()
+  const { createRequestListener } = await import('./api.ts')
+  return createRequestListener(...api)
 }
