@@ -85,7 +85,7 @@ export async function openService(options: Pick<ServiceOptions, 'env' | 'dataFol
     log(`error: ${text}`)
   }
   const store = openRunStore(options.dataFolder)
-  const opened = { log, logError, store, personEnv: options.env }
+  const opened = { log, logError, store, serviceEnv: options.env }
   await recoverRuns(opened)
   const close = (): RunsAtEnd => {
     // A run that is still unfinished may have left something on the machine.

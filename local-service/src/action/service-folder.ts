@@ -42,12 +42,12 @@ export function wasNeverUsed({ log, dataFolder }: ServiceFolder): boolean {
 /**
  * The inputs and files of a step, the runner's tokens (`ACTIONS_`), and a service that a step has announced. The tests must not get them.
  */
-const OF_THE_STEP =
+const HIDDEN_FROM_SERVICE =
   /^(INPUT_(WORKING-DIRECTORY|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
 
 /** The environment of the service and of the process that cleans up. That process reads what tests wrote, so it gets no secrets either. */
 export function environmentOfService(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_STEP.test(name)))
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !HIDDEN_FROM_SERVICE.test(name)))
 }
 
 export const TITLE_OF_LOG = 'Log of the local service'

@@ -46,7 +46,7 @@ async function serve(): Promise<void> {
   writeFileSync(folder.runsAtEnd, end)
 }
 
-/** If main has ended, post stops the service. */
+/** If main has exited, nobody receives the response. This is no error, because post stops the service. */
 function respond(response: StartResponse): void {
   process.send?.(response, () => undefined)
 }

@@ -10,7 +10,7 @@ import { findFramework } from './packages.ts'
 /** Which files a run tests. */
 export interface Checkout {
   /** The project's own folder, and the root of its repository. */
-  readonly folders: TestedFolders
+  readonly original: TestedFolders
   /** The commit of the work tree that the run tests. Undefined if the run tests the project's own folder as it is. */
   readonly workTreeCommit?: string | undefined
   readonly branchName?: string | undefined
@@ -21,7 +21,7 @@ export interface Checkout {
 const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export interface CheckoutContext {
-  readonly personEnv: NodeJS.ProcessEnv
+  readonly serviceEnv: NodeJS.ProcessEnv
   /** The workspace of the job, and the branch for which GitHub runs the job. */
   readonly checkoutOfJob?: { readonly root: string; readonly branch: string } | undefined
 }
@@ -31,7 +31,7 @@ export interface CheckoutContext {
  * that branch. A request for it then tests the folder. The response names no branch, because the folder may have another one.
  */
 async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
-  const folder = git.root
+  const { folder } = git
   const args = ['rev-parse', '--show-toplevel', '--show-prefix', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD']
   try {
     const [root = '', path = '', commit = '', ref = ''] = (await readGit(args, git)).split('\n')
@@ -59,11 +59,12 @@ export async function chooseCheckout(
   branch: string | undefined,
   context: CheckoutContext,
 ): Promise<Checkout | Unusable> {
-  const git = { root: project.folder, env: context.personEnv }
+  const git = { folder: project.folder, env: context.serviceEnv }
   const head = await findHead(git, context.checkoutOfJob)
-  const { folders, whyUnknown } = head
+  const original = head.folders
   if (branch === undefined || branch === head.branch || branch === head.commit) {
-    return { folders, whyUnknown, branchName: whyUnknown === undefined ? (branch ?? head.branch) : undefined }
+    if (head.whyUnknown !== undefined) return { original, whyUnknown: head.whyUnknown }
+    return { original, branchName: branch ?? head.branch }
   }
   if (head.whyUnknown !== undefined) {
     const why = `its folder is in no git repository that git can use (${head.whyUnknown})`
@@ -73,16 +74,16 @@ export async function chooseCheckout(
   if (commit === undefined) {
     const problem = HASH.test(branch)
       ? `has another commit checked out than ${quote(branch)}. A step may have changed that after the service started.`
-      : `has no branch ${quote(branch)}. Fetch or create it in ${folders.root}. In a workflow, give actions/checkout "fetch-depth: 0".`
+      : `has no branch ${quote(branch)}. Fetch or create it in ${original.root}. In a workflow, give actions/checkout "fetch-depth: 0".`
     const instead = `To test what is checked out, give the branch ${quote(head.commit)}.`
     return unusable(`Project ${quote(project.id)} ${problem} ${instead}`)
   }
-  const path = relative(folders.root, folders.folder)
+  const path = relative(original.root, original.folder)
   const type = await readGit(['cat-file', '-t', `${commit}:${path}`], git).catch(() => undefined)
   if (type !== 'tree') {
     return unusable(`Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
   }
-  return { folders, workTreeCommit: commit, branchName: branch }
+  return { original, workTreeCommit: commit, branchName: branch }
 }
 
 /** A local branch comes before a branch that only `origin` has. The name must be a whole ref, so `main~1` or an option is no branch. */
@@ -112,7 +113,7 @@ export async function whyMoved(asked: string | undefined, git: GitOptions): Prom
 /** Adds to a project what is checked out, or why nobody knows that, and why no run can test the folder, as sentences. */
 export async function inspectFolder(project: Project, context: CheckoutContext) {
   const { folders, commit, whyUnknown } = await findHead(
-    { root: project.folder, env: context.personEnv },
+    { folder: project.folder, env: context.serviceEnv },
     context.checkoutOfJob,
   )
   const { framework, command, setup } = project

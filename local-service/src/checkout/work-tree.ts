@@ -14,8 +14,8 @@ export async function makeWorkTree(tree: string, commit: string, project: GitOpt
   // If the project's repository has the format "reftable", git keeps the checked-out commit in this folder. Otherwise, it is in `HEAD`.
   await mkdir(join(gitFolder, 'reftable'), { recursive: true })
   await writeFile(join(gitFolder, 'HEAD'), `${commit}\n`)
-  await writeFile(join(gitFolder, 'commondir'), `${resolve(project.root, shared)}\n`)
-  await git(['update-ref', '--no-deref', 'HEAD', commit], { ...project, root: tree })
+  await writeFile(join(gitFolder, 'commondir'), `${resolve(project.folder, shared)}\n`)
+  await git(['update-ref', '--no-deref', 'HEAD', commit], { ...project, folder: tree })
   // git runs in the project's folder, because it then has all settings of the project, such as those of a sparse checkout.
   const checkout = ['read-tree', '--reset', '-u', '--no-recurse-submodules', commit]
   await git(checkout, { ...project, index: join(gitFolder, 'index'), workTree: tree })

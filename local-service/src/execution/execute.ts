@@ -46,13 +46,13 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
 /** Makes the work tree if the run needs one. Returns why the tests cannot run. Throws if the run is stopped meanwhile. */
 async function prepare(run: RunContext): Promise<string | undefined> {
   const { project, checkout, resources } = run
-  const { folders, workTreeCommit, branchName } = checkout
-  const git = gitOptionsIn(folders.folder, run)
+  const { original, workTreeCommit, branchName } = checkout
+  const git = gitOptionsIn(original.folder, run)
   if (workTreeCommit === undefined) return whyMoved(branchName, git)
   await makeWorkTree(resources.tree, workTreeCommit, git)
   const { setup } = project
   if (setup === undefined) {
-    await linkPackages(folders, resources.tree)
+    await linkPackages(original, resources.tree)
     return undefined
   }
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.
@@ -62,7 +62,7 @@ async function prepare(run: RunContext): Promise<string | undefined> {
 
 /** Runs the tests once, reads their results, and decides about the outcome. */
 async function runTests(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
-  const { project, checkout, resources, folders, selection, stop, log } = run
+  const { project, checkout, resources, tested: folders, selection, stop, log } = run
   const { framework } = project
   const installed = findInstalled(run)
   if (isUnusable(installed)) return outcomeOfUnusable(installed)

@@ -19,7 +19,7 @@ export async function fixTests(run: RunContext): Promise<string> {
     const after = await snapshotOf(run)
     if (after === before) return `${what} It changed nothing.`
     const patch = join(run.output.folder, 'fix.patch')
-    const options = gitOptionsIn(run.folders.folder, run)
+    const options = gitOptionsIn(run.tested.folder, run)
     await readGit(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], options)
     const listed = await readGit(['diff-tree', '-r', '-z', '--name-only', before, after], options)
     const changed = listed.split('\0').filter((name) => name !== '')
@@ -32,7 +32,7 @@ export async function fixTests(run: RunContext): Promise<string> {
 /** Everything in the repository's folder, also what is not committed. So the patch has only what the command changed. */
 async function snapshotOf(run: RunContext): Promise<string> {
   const index = join(run.resources.folder, 'index')
-  const options = { ...gitOptionsIn(run.folders.folder, run), index }
+  const options = { ...gitOptionsIn(run.tested.folder, run), index }
   // Otherwise, the patch would not have a file that is both tracked and ignored.
   if (!existsSync(index)) await git(['read-tree', 'HEAD'], options)
   await git(['add', '--all'], options)

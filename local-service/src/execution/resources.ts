@@ -33,12 +33,12 @@ export function resourcesOf(runId: string, dataFolder: string, engine: Engine | 
 export async function removeResources(
   runId: string,
   { folder, engine }: RunResources,
-  { personEnv, logError }: { readonly personEnv: NodeJS.ProcessEnv; readonly logError: (text: string) => void },
+  { serviceEnv, logError }: { readonly serviceEnv: NodeJS.ProcessEnv; readonly logError: (text: string) => void },
 ): Promise<boolean> {
   const removals = [
     // The engine's program must be gone first, because it could create another container.
     () => killProcesses({ runId }),
-    async () => engine && removeContainers(engine, runId, personEnv),
+    async () => engine && removeContainers(engine, runId, serviceEnv),
     // The folder comes last, because containers write to it.
     () => removeFolder(folder),
   ]

@@ -57,7 +57,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
     if (child.pid !== undefined) guard.watch(child.pid)
     await once(child, 'spawn')
   } catch (error) {
-    return { kind: 'cut-off', how: `could not be started: ${reasonOf(error, command)}`, output: '' }
+    return { kind: 'cut-off', how: `could not be started: ${whyNotStarted(error, command)}`, output: '' }
   }
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => {
@@ -94,7 +94,7 @@ function lastLinesOf(text: string): string {
   return last.slice(last.indexOf('\n') + 1)
 }
 
-function reasonOf(error: unknown, { argv: [program], folder }: Command): string {
+function whyNotStarted(error: unknown, { argv: [program], folder }: Command): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'E2BIG') return 'its arguments and variables are larger than this system allows'
   if (code === 'EACCES') return `${program} is not executable, or its folder cannot be read`

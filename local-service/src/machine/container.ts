@@ -11,7 +11,7 @@ const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']
  * The engine's program reads these variables itself. Each name is here in full, because a similar variable of the tests, such as `SSH_KEY`
  * or `DOCKER_PASSWORD`, may be a secret. Docker reads `DOCKER_AUTH_CONFIG` too, but its value is a secret, so it is not here.
  */
-const OF_ENGINE = new Set([
+const READ_BY_ENGINE = new Set([
   ...['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES'],
   ...['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS'],
   ...['SSH_AUTH_SOCK', 'SSH_ASKPASS', 'SSL_CERT_DIR', 'SSL_CERT_FILE'],
@@ -68,12 +68,12 @@ export async function runInContainer(
     ...mounts.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
     ...readOnlyMounts.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
     ...['--workdir', command.folder],
-    ...variables.flatMap(([name, value]) => ['--env', OF_ENGINE.has(name) ? `${name}=${value}` : name]),
+    ...variables.flatMap(([name, value]) => ['--env', READ_BY_ENGINE.has(name) ? `${name}=${value}` : name]),
     ...options,
     image,
     ...command.argv,
   ]
-  const passed = Object.fromEntries(variables.filter(([name]) => !OF_ENGINE.has(name)))
+  const passed = Object.fromEntries(variables.filter(([name]) => !READ_BY_ENGINE.has(name)))
   const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', containerName], env }
   const end = await runCommand(
     { ...command, argv, folder: engineFolder, env: { ...env, ...passed }, whenServiceDies },

@@ -3,7 +3,7 @@ import { callProgram } from './program.ts'
 
 export interface GitOptions {
   /** git runs in this folder. */
-  readonly root: string
+  readonly folder: string
   readonly env: NodeJS.ProcessEnv
   /** Ends the command. Without a signal, a time limit ends it. */
   readonly signal?: AbortSignal | undefined
@@ -32,12 +32,12 @@ export function readGit(args: readonly string[], options: GitOptions): Promise<s
 /** For a command that changes the repository. */
 export async function git(
   args: readonly string[],
-  { root, env, signal, index, workTree }: GitOptions,
+  { folder, env, signal, index, workTree }: GitOptions,
   config = ALWAYS,
 ): Promise<string> {
   // A git hook has the first three variables, which would win over the folder: https://git-scm.com/docs/githooks
   const ofRepository = { GIT_DIR: undefined, GIT_WORK_TREE: workTree, GIT_INDEX_FILE: index }
-  const options = { folder: root, env: { ...env, ...ofRepository, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' } }
+  const options = { folder, env: { ...env, ...ofRepository, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' } }
   try {
     const output = await callProgram(['git', ...config, ...args], { ...options, limitMs: LIMIT_MS, stop: signal })
     return output.replace(/\n$/, '')

@@ -25,8 +25,10 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   }
 }
 
-/** If the service dies before `watch`, the recovery finds the processes by their marker. */
-const GUARD = `read -r group; read -r end
+/** `watch` writes the first line. If the service dies before, the group is empty, and the recovery finds the processes by their marker. */
+const GUARD = `read -r group
+# No second line comes. So this read ends when the service has died.
+read -r end
 kill -s KILL -- "-$group"
 "$@"`
 
@@ -119,7 +121,8 @@ export function signalProcess(id: number, signal: NodeJS.Signals | 0): boolean {
     return process.kill(id, signal)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    // EPERM: a test changed its user, or (macOS) the processes of the group have exited and their parents have not noticed it.
+    // EPERM: a test has changed its user. On macOS, also a group of zombies gives EPERM, until their parents have noticed that they have exited.
+    // The process or group counts as alive in both cases.
     if (code !== 'ESRCH' && code !== 'EPERM') throw error
     return code === 'EPERM'
   }

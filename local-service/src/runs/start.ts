@@ -51,7 +51,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   service.log(`run ${run.runId}: writes its output to ${context.output.folder}`)
   service.queue.add(run, {
     // Runs in place can share the project's folder, and what their tests write there. Each work tree has a folder of its own.
-    folder: context.folders.folder,
+    folder: context.tested.folder,
     resources: context.resources,
     execute: (stop, onTests) => executeRun({ ...context, stop }, onTests),
   })
@@ -78,18 +78,29 @@ function toRunContext(
   checkout: Checkout,
 ): Omit<RunContext, 'stop'> {
   const { project, selection, autofix } = request
-  const { store, personEnv, stopGraceMs, outputs } = service
-  const resources = resourcesOf(runId, store.folder, project.container?.engine)
-  const folders =
-    checkout.workTreeCommit === undefined ? checkout.folders : inWorkTree(checkout.folders, resources.tree)
-  const output = new RunOutput(join(outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))
-  const tell = (log: (text: string) => void) => (text: string) => {
+  const { original, workTreeCommit } = checkout
+  const resources = resourcesOf(runId, service.store.folder, project.container?.engine)
+  const output = new RunOutput(join(service.outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))
+  /** Writes a line to the log of the service and to the output of the run. */
+  const logTo = (log: (text: string) => void) => (text: string) => {
     log(`run ${runId}: ${text}`)
     output.write(`[local service] ${text}\n`)
   }
-  const [log, logError] = [tell(service.log), tell(service.logError)]
-  const asked = { runId, project, checkout, folders, selection, autofix, variables: variablesOf(request) }
-  return { ...asked, resources, personEnv, output, stopGraceMs, log, logError }
+  return {
+    runId,
+    project,
+    selection,
+    autofix,
+    variables: variablesOf(request),
+    checkout,
+    tested: workTreeCommit === undefined ? original : inWorkTree(original, resources.tree),
+    resources,
+    output,
+    serviceEnv: service.serviceEnv,
+    stopGraceMs: service.stopGraceMs,
+    log: logTo(service.log),
+    logError: logTo(service.logError),
+  }
 }
 
 /** The project's folder has the same path in the work tree as in the repository. */

@@ -13,7 +13,7 @@ export type RunStore = ReturnType<typeof openRunStore>
 /** What the queue, the recovery and each start use of the service. */
 export interface CommonContext {
   readonly store: RunStore
-  readonly personEnv: NodeJS.ProcessEnv
+  readonly serviceEnv: NodeJS.ProcessEnv
   readonly log: (text: string) => void
   /** Logs what the service could not do itself. Post of the action shows the log then. */
   readonly logError: (text: string) => void

@@ -60,7 +60,7 @@ const ENGINE = v.pipe(
   ARGV,
   v.check(
     (words) => !words.some((word) => RELATIVE_PATH.test(word)) && !RELATIVE_PROGRAM.test(words[0] ?? ''),
-    'It has a relative path. Give the whole path, because the service also calls the engine from other folders',
+    'It has a relative path. Give the whole path, because the service also calls the engine in other folders',
   ),
   // The engine takes the values of the tests' variables from its environment, which `sudo` clears.
   v.check(

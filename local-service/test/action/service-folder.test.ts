@@ -35,7 +35,7 @@ it('a service counts as used from the start of its first run, also if somebody h
   const resources = resourcesOf('service-folder', folder.dataFolder, undefined)
   mkdirSync(resources.homeFolder, { recursive: true })
   expect(wasNeverUsed(folder)).toBe(false)
-  await removeResources('service-folder', resources, { personEnv: {}, logError: expect.unreachable })
+  await removeResources('service-folder', resources, { serviceEnv: {}, logError: expect.unreachable })
   expect(wasNeverUsed(folder)).toBe(false)
   rmSync(folder.privateFolder, { recursive: true })
   expect(wasNeverUsed(folder)).toBe(false)

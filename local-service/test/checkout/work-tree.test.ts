@@ -20,7 +20,7 @@ async function twoBranches(): Promise<GitRepository> {
 async function treeOf(folder: string, branch: string, env: NodeJS.ProcessEnv = {}) {
   const tree = join(temporaryFolder(), 'tree')
   const commit = await gitIn(folder, 'rev-parse', branch)
-  await makeWorkTree(tree, commit, { root: folder, env: { ...PLAIN_ENV, ...env } })
+  await makeWorkTree(tree, commit, { folder, env: { ...PLAIN_ENV, ...env } })
   const files = readdirSync(tree, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.txt'))
   return {
     commit,

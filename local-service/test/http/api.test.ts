@@ -38,7 +38,7 @@ beforeEach(async () => {
     log: (text: string) => void log.push(text),
     logError: (text: string) => void log.push(`error: ${text}`),
     outputs: folder,
-    personEnv: PLAIN_ENV,
+    serviceEnv: PLAIN_ENV,
     stopGraceMs: 1000,
   }
   api = createApi(configuration, service, KEY)

@@ -41,8 +41,8 @@ describe("a test process's environment", () => {
 describe('the Node that runs the tests', () => {
   async function nodeFrom(...PATH: string[]) {
     const folder = await folderWith({ 'node_modules/vitest/package.json': '{"bin":"cli.js"}' })
-    const personEnv = { PATH: PATH.join(':') }
-    return findInstalled(runContextIn(folder, { personEnv }, { folder, framework: 'vitest' }))
+    const serviceEnv = { PATH: PATH.join(':') }
+    return findInstalled(runContextIn(folder, { serviceEnv }, { folder, framework: 'vitest' }))
   }
 
   it('is the first on the PATH, and not a folder of this name', async () => {

@@ -56,7 +56,7 @@ describe('the store of runs', () => {
     store.save(run, resources)
     const log: string[] = []
     const logError = (text: string) => void log.push(text)
-    await recoverRuns({ store, personEnv: PLAIN_ENV, log: logError, logError })
+    await recoverRuns({ store, serviceEnv: PLAIN_ENV, log: logError, logError })
     expect(log).toEqual([
       expect.stringContaining('a container may be left, because the service keeps only the engines'),
     ])
@@ -68,7 +68,7 @@ describe('the store of runs', () => {
     const [queued, running] = threeRuns()
     markRunning(running)
     for (const run of [queued, running]) store.save(run)
-    await recoverRuns({ store, personEnv: PLAIN_ENV, log: () => undefined, logError: expect.unreachable })
+    await recoverRuns({ store, serviceEnv: PLAIN_ENV, log: () => undefined, logError: expect.unreachable })
     const ends = [queued, running].map(({ runId }) => store.find(runId)?.phase)
     expect(ends).toMatchObject([
       { status: 'INTERRUPTED', message: 'the service died before the run started', startedAt: null },

@@ -20,7 +20,7 @@ export async function beginJunitRun(report: string, folders: TestedFolders) {
     outputFolder: '',
     reporterFolder: '',
     report,
-    git: { root: folders.root, env: process.env },
+    git: { folder: folders.root, env: process.env },
     args: [],
     installed: undefined,
     blobs: undefined,

@@ -20,7 +20,7 @@ export function createQueue(store: RunStore, log: string[] = [], endWaitMs = 0):
     runLimitMinutes: 1,
     endWaitMs,
     store,
-    personEnv: PLAIN_ENV,
+    serviceEnv: PLAIN_ENV,
     log: (text) => void log.push(text),
     logError: (text) => void log.push(text),
   })
