@@ -68,6 +68,7 @@ async function step({ script, signalAtMs, abortCause, begunMs = 0, ...settings }
     outcome,
     endedMs: clock.now(),
     requests: service.requests.map(({ method }) => method),
+    parameters: service.parameters,
     mainFile: world.texts('file '),
     outputs: world.outputs(),
     error: world.texts('error ')[0],
@@ -79,10 +80,11 @@ async function step({ script, signalAtMs, abortCause, begunMs = 0, ...settings }
 describe('a run that is started and waited for', () => {
   test('writes main’s file, the id, each status, the verdict and the reports, in this order', async () => {
     const failed = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 2 }) })
-    const { outcome, effects } = await step({
+    const { outcome, effects, parameters } = await step({
       script: { start: STARTED, get: [response(QUEUED), response(RUNNING), response(failed)] },
       reports: { summary: 'always', annotations: true },
     })
+    expect(parameters).toEqual({ branch: 'main' })
     expect(outcome).toMatchObject({ conclusion: 'failed', success: false })
     expect(effects).toEqual([
       'file starting',

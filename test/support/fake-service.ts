@@ -1,5 +1,5 @@
 import type { Failure } from '../../src/model/failure.ts'
-import type { Run } from '../../src/model/run.ts'
+import type { Run, StartParameters } from '../../src/model/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
 import type { OutputPart } from '../../src/service/decode.ts'
 import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/transport.ts'
@@ -75,6 +75,7 @@ export interface SentRequest {
 
 export class FakeService implements ServiceClient {
   readonly requests: SentRequest[] = []
+  parameters: StartParameters | undefined
   readonly failureLimitMs: number
   readonly redact = (text: string) => text
   readonly output?: ServiceClient['output']
@@ -96,7 +97,8 @@ export class FakeService implements ServiceClient {
     }
   }
 
-  start(_order: unknown, options: RequestOptions): Promise<string | Failure> {
+  start(parameters: StartParameters, options: RequestOptions): Promise<string | Failure> {
+    this.parameters = parameters
     return this.#reply('start', this.#script.start, options)
   }
 
