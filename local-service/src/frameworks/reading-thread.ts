@@ -1,14 +1,13 @@
 import { parentPort } from 'node:worker_threads'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { OverLimit, type TestedFolders } from '../machine/files.ts'
-import { quote, toSentence } from '../text.ts'
 import { type OnFile, UnusableBlobs } from './blob-folder.ts'
 import { fitResults } from './fit-results.ts'
 import { type JunitReports, readJunitReports } from './junit-reports.ts'
 import { checkPlaywrightBlobs } from './playwright-blobs.ts'
 import { toReport } from './report.ts'
 import { readEvents } from './report-reader.ts'
-import { type Unusable, unusable } from './unusable.ts'
+import { unusable } from './unusable.ts'
 import { checkVitestBlobs } from './vitest-blobs.ts'
 
 // The thread in which the service reads what tests wrote. `reading.ts` starts it, and ends it if it takes too much.
@@ -35,29 +34,21 @@ export interface Request {
 }
 
 export type Response =
-  /** The reader begins with a file. `what` is its name in a sentence, such as `The report "a.xml"`. */
-  | { readonly kind: 'file'; readonly what: string }
+  /** The reader begins with this file. */
+  | { readonly kind: 'file'; readonly file: string }
   /** The reader has ended. The result can be `Unusable`. */
   | { readonly kind: 'result'; readonly result: unknown }
+  /** The file cannot be read. */
+  | { readonly kind: 'error'; readonly why: string; readonly isOverLimit: boolean }
 
 const respond = (response: Response) => parentPort?.postMessage(response)
 
 parentPort?.on('message', async ({ name, input }: Request) => {
-  let what = 'The report'
-  const onFile = (file: string) => {
-    what = `The report ${quote(file)}`
-    respond({ kind: 'file', what })
-  }
   try {
     const read = READERS[name] as (input: unknown, onFile: OnFile) => unknown
-    respond({ kind: 'result', result: await read(input, onFile) })
+    respond({ kind: 'result', result: await read(input, (file) => respond({ kind: 'file', file })) })
   } catch (error) {
-    respond({ kind: 'result', result: toUnusable(error, what) })
+    if (error instanceof UnusableBlobs) respond({ kind: 'result', result: unusable(error.message) })
+    else respond({ kind: 'error', why: messageOf(error), isOverLimit: error instanceof OverLimit })
   }
 })
-
-function toUnusable(error: unknown, what: string): Unusable {
-  if (error instanceof UnusableBlobs) return unusable(error.message)
-  const reason = toSentence(`${what} cannot be read: ${messageOf(error)}`)
-  return unusable(reason, error instanceof OverLimit ? 'over-limit' : 'unusable')
-}

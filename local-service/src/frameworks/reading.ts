@@ -2,7 +2,7 @@ import { on } from 'node:events'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { toSentence } from '../text.ts'
+import { quote, toSentence } from '../text.ts'
 import type { Readers, Request, Response } from './reading-thread.ts'
 import { type Unusable, unusable } from './unusable.ts'
 
@@ -64,7 +64,9 @@ export class ReadingThread {
   ): Promise<Value<Name> | Unusable> {
     const { seconds, signal } = this.createLimit()
     let worker: Worker | undefined
-    let what = 'The report'
+    let report = 'The report'
+    const cannotBeRead = (why: string, isOverLimit = false) =>
+      unusable(toSentence(`${report} cannot be read: ${why}`), isOverLimit ? 'over-limit' : 'unusable')
     try {
       worker = this.#nextThread ?? this.#create()
       this.#nextThread = undefined
@@ -72,19 +74,20 @@ export class ReadingThread {
       worker.postMessage({ name, input } satisfies Request)
       for await (const [response] of responses as AsyncIterable<[Response]>) {
         if (response.kind === 'result') return response.result as Value<Name> | Unusable
-        what = response.what
+        if (response.kind === 'error') return cannotBeRead(response.why, response.isOverLimit)
+        report = `The report ${quote(response.file)}`
       }
-      return unusable(`${what} cannot be read: its thread has ended.`)
+      return cannotBeRead('its thread has ended')
     } catch (error) {
       if (signal.reason?.name === 'TimeoutError') {
-        return unusable(`${what} takes longer than ${seconds} s to read.`, 'over-limit')
+        return unusable(`${report} takes longer than ${seconds} s to read.`, 'over-limit')
       }
       // Nobody reads this reason, because the run has the reason of the stop.
       if (signal.aborted) return unusable('The run was stopped.')
       if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-        return unusable(`${what} takes more than ${this.#limits.mebibytes} MiB of memory to read.`, 'over-limit')
+        return unusable(`${report} takes more than ${this.#limits.mebibytes} MiB of memory to read.`, 'over-limit')
       }
-      return unusable(toSentence(`${what} cannot be read: ${messageOf(error)}`))
+      return cannotBeRead(messageOf(error))
     } finally {
       await worker?.terminate()
     }

@@ -21,7 +21,7 @@ function threadOf(body: string, limits: { seconds?: number; stoppedSeconds?: num
     thread,
     `import { parentPort } from 'node:worker_threads'
      parentPort.on('message', (request) => {
-       parentPort.postMessage({ kind: 'file', what: 'The report "a.xml"' })
+       parentPort.postMessage({ kind: 'file', file: 'a.xml' })
        ${body}
      })`,
   )
@@ -59,6 +59,7 @@ describe('a thread that reads what tests wrote', () => {
       'over-limit',
       'takes more than 16 MiB of memory to read.',
     ],
+    ['and fails', "parentPort.postMessage({ kind: 'error', why: 'no' })", {}, 'unusable', 'cannot be read: no.'],
     ['and ends', 'process.exit(0)', {}, 'unusable', 'cannot be read: its thread has ended.'],
   ])('that reads %s says so and names the file, also the second time', async (_, body, limits, kind, problem) => {
     const result = unusable(`The report "a.xml" ${problem}`, kind)
