@@ -3,6 +3,7 @@ const ANNOUNCED: Readonly<Record<string, string>> = {
   'base-url': 'TEST_RUN_SERVICE_URL',
   'api-key': 'TEST_RUN_SERVICE_KEY',
   project: 'TEST_RUN_SERVICE_PROJECT',
+  // The service takes the hash of a commit as a branch.
   branch: 'TEST_RUN_SERVICE_COMMIT',
 }
 
@@ -20,8 +21,9 @@ export function announcedVariableOf(env: NodeJS.ProcessEnv, input: string): stri
 }
 
 /**
- * Whether the announced service says that nobody knows its commit. The local service says so with an empty TEST_RUN_SERVICE_COMMIT if git
- * cannot read the checkout. Of the other variables, an empty one counts as not set.
+ * Whether the announced service says that nobody knows its commit. TEST_RUN_SERVICE_COMMIT has three states: not set, the hash of the tested
+ * commit, or empty. The local service sets it to an empty text if git cannot read the checkout. The other variables have two states, because
+ * an empty one counts as not set.
  */
 export function isCommitUnknown(env: NodeJS.ProcessEnv): boolean {
   return env.TEST_RUN_SERVICE_COMMIT === '' && announcedVariableOf(env, 'base-url') !== undefined

@@ -7,7 +7,7 @@ import { abortOnSignals, exitAfter, maskKey } from './process.ts'
 const { signal, abort } = abortOnSignals()
 const mainFile = openMainFile(process.env)
 maskKey(process.env)
-// This goes on while main stops, because post may ask only then.
+// Main answers post also while it stops, because post may ask only then. So nothing ends this timer.
 setInterval(() => mainFile.mustStop() && abort('end of job'), 250).unref()
 
 const task = async () => {

@@ -34,25 +34,26 @@ interface RunToCancel {
   readonly onRun?: (run: Run) => void
 }
 
-/**
- * Tries to cancel a run until the result is final or the time is up. Main and post may both do so, because a second cancel does no harm.
- * An abort drops the request in flight and gives the cancel another deadline. Nothing aborts the tries that follow.
- */
+/** Tries to cancel a run until the result is final or the time is up. Main and post may both do so, because a second cancel does no harm. */
 export async function cancelRun(run: RunToCancel, deadlineMs: number, world: RunWorld): Promise<CancelResult> {
   const { service, log, signal } = world
   if (service.cancel === undefined) return { kind: 'not-supported' }
   log.info(fragment`Cancelling run ${run.handle.id} at the service.`)
   const tries = new CancelTries(run, service.cancel, world)
-  const result = await tries.until(deadlineMs, signal)
-  return result === 'aborted' ? tries.until(abortReason(signal).cancelDeadlineMs) : result
+  if (!signal.aborted) {
+    const result = await tries.until(deadlineMs, signal)
+    if (result !== 'aborted') return result
+  }
+  // The abort gives the cancel another deadline. A step is aborted only once, so nothing aborts these tries.
+  return tries.until(abortReason(signal).cancelDeadlineMs)
 }
 
 class CancelTries {
   readonly #run: RunToCancel
   readonly #cancel: Cancel
   readonly #world: RunWorld
-  /** Whether the service may have accepted one of the cancels so far. */
-  #mayBeAccepted = false
+  /** Whether this step may have cancelled the run, if the run is CANCELLED now. */
+  #mayBeOurs = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
 
@@ -85,16 +86,16 @@ class CancelTries {
     if (!isFailure(response)) return { kind: 'cancelled' }
     this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    const mayBeAcceptedBefore = this.#mayBeAccepted
-    this.#mayBeAccepted ||= mayHaveBeenAccepted(response)
+    // The response does not list the run, so this cancel has not cancelled the run yet. It counts from the next try on.
+    const countsLater = response.kind === 'not-listed'
+    if (!countsLater) this.#mayBeOurs ||= mayHaveBeenAccepted(response)
     if (!mustReadRun(response)) return noResult(response)
-    // If the run is CANCELLED now, this step has cancelled it, provided that the service may have accepted a cancel. `not-listed` says
-    // that this cancel has not cancelled the run, so only an earlier cancel counts.
-    const isCancelOurs = response.kind === 'not-listed' ? mayBeAcceptedBefore : this.#mayBeAccepted
-    return this.#readRun(response, isCancelOurs, this.#requestOptions(deadlineMs, signal))
+    const result = await this.#readRun(response, this.#requestOptions(deadlineMs, signal))
+    if (countsLater) this.#mayBeOurs = true
+    return result
   }
 
-  async #readRun(response: Failure, isCancelOurs: boolean, options: RequestOptions): Promise<CancelResult | NoResult> {
+  async #readRun(response: Failure, options: RequestOptions): Promise<CancelResult | NoResult> {
     const { clock, service } = this.#world
     const { handle, onRun } = this.#run
     const sentMs = clock.now()
@@ -107,7 +108,7 @@ class CancelTries {
     this.#failingSinceMs = undefined
     onRun?.(run)
     if (!isFinished(run)) return noResult(response)
-    return { kind: run.status === 'CANCELLED' && isCancelOurs ? 'cancelled' : 'already-finished' }
+    return { kind: run.status === 'CANCELLED' && this.#mayBeOurs ? 'cancelled' : 'already-finished' }
   }
 
   /**
@@ -127,6 +128,7 @@ class CancelTries {
 function mustReadRun(failure: Failure): boolean {
   switch (failure.kind) {
     case 'status':
+      // A status that another try cannot change, such as 404 or 409, says that the service refused the cancel.
       return !isTransient(failure)
     case 'invalid-response':
     case 'not-listed':

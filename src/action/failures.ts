@@ -1,12 +1,15 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
 
-// What a failed request says about the run, and about another try. Of a start or a cancel:
+// What a failed request says about the run, and about another try:
 //
-//   failure                                    did the service accept it?    for how long is a start repeated?
-//   not sent                                   no                            60 s
-//   429, or 503 with `Retry-After`             no                            5 minutes
-//   3xx, or 4xx except 408 and 429             no                            it is not repeated
-//   anything else                              perhaps                       it is not repeated, because it could start a second run
+//   failure                             accepted a start or a cancel?   a start is repeated            a poll or a cancel is repeated
+//   not sent                            no                              for 60 s                       yes
+//   429, or 503 with `Retry-After`      no                              for 5 minutes                  yes
+//   3xx, or 4xx except 408, 425, 429    no                              no                             no
+//   425                                 no                              no                             yes
+//   anything else                       perhaps                         no, it could start a second    yes
+//
+// If the service is on this machine, nothing is repeated for more than 30 s (`failureLimitMs`).
 
 /** A run, and what this process knows about it. */
 export interface RunHandle {

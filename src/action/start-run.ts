@@ -28,7 +28,10 @@ export async function startRun(
   const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
   const pauses = new LoggedPauses(world, firstTryMs)
-  /** This limit only grows, because a service that is too busy may restart, and then refuses connections for a while. */
+  /**
+   * The longest limit of all failures so far. For example, 429 allows 5 minutes. If the service then restarts and refuses connections, which
+   * alone would allow 60 s, the 5 minutes stay.
+   */
   let repeatForMs = 0
 
   for (let tries = 1; ; tries++) {
@@ -47,9 +50,9 @@ export async function startRun(
     const limitMs = Math.min(repeatForMs, service.failureLimitMs)
     const lastTryMs = Math.min(firstTryMs + limitMs, deadlineMs - SHORTEST_WAIT_MS)
     const nowMs = clock.now()
-    // Main may shorten its own pause, so that a last try is in time, but never the pause that the service asks for.
     if (nowMs >= lastTryMs || nowMs + askedPauseMs(response) > lastTryMs) return failed
 
+    // Main's own pause may be shorter, so that one try is at the end of the limit. The pause that the service asks for is never shorter.
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), lastTryMs)
     const timeUntil = (atMs: number) => durationText(atMs - clock.now())
     const line = () =>

@@ -1,4 +1,4 @@
-import type { EndedStep, StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { Cancellation, EndedStep, StepOutcome, StepSubject } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/what-is-tested.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -31,15 +31,19 @@ export async function performStep(settings: StepSettings, world: World): Promise
   const { clock, mainFile, signal } = world
   const ended = await startAndWait(settings, clock.now() + settings.waitLimitMs, world)
   const outcome = concludeStep({ ...ended, subject: settings.subject }, settings)
-  const { kind } = outcome.cancellation
-  const mustPostCancel = kind === 'failed'
-  const mustPersonAct = kind === 'not-supported' || kind === 'id-unknown'
+  const next = whoMustAct(outcome.cancellation)
   // Even if main is killed while it writes the reports, post then has nothing to do.
-  if (!mustPostCancel && !mustPersonAct) mainFile.done()
+  if (next === 'nobody') mainFile.done()
   await publish(outcome, settings.reports, world)
   // The log now says what a person has to do. If nobody reads this log, main's file stays, so that post says it.
-  if (mustPersonAct && isReadByRunner(signal)) mainFile.done()
+  if (next === 'a person' && isReadByRunner(signal)) mainFile.done()
   return outcome
+}
+
+/** Who has something left to do for the run when main has ended. */
+function whoMustAct({ kind }: Cancellation): 'nobody' | 'post' | 'a person' {
+  if (kind === 'failed') return 'post'
+  return kind === 'not-supported' || kind === 'id-unknown' ? 'a person' : 'nobody'
 }
 
 async function startAndWait(

@@ -55,10 +55,8 @@ export class TestMasks {
 /**
  * Whether main itself may write the value in the summary. The runner replaces a masked value everywhere, so it could destroy main's tags.
  * For example, the summary has the title `<code>pays</code>`, and a test masks `de>pays</co`. The runner would write `<co***de>`, and the
- * text behind it would become live Markdown.
- *
- * All words and tags of main stand in the text of its own program, because every other `<` or `>` in the summary is escaped. In the
- * example, the program contains `de>` and `</co`, so main may write the value.
+ * text behind it would become live Markdown. All words and tags of main stand in the text of its own program. So what the program does not
+ * contain, main does not write.
  */
 export function isWrittenByMain(value: string, programText: string): boolean {
   return maskedForms(value).some((form) => isPartOfMain(form, programText))
@@ -68,22 +66,28 @@ export function isWrittenByMain(value: string, programText: string): boolean {
 const SHORTEST_PART_CHARS = 6
 
 /**
- * What GitHub's runner masks besides the value (its `ValueEncoders.cs`), as far as main may write it. For example, each of `"details"`,
- * `x&details` and `aj)l` would destroy the tag `<details>`, because the base64 of `j)l` is `ails`.
+ * What GitHub's runner masks besides the value, as far as main may write it. Each form has an encoder in the runner's `ValueEncoders.cs`. For
+ * example, each of `"details"`, `x&details` and `aj)l` would destroy the tag `<details>`, because the base64 of `j)l` is `ails`.
  */
 function maskedForms(value: string): string[] {
+  // `TrimDoubleQuotes`
   const inQuotes = value.replace(/^"(.*)"$/, '$1')
+  // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: PowerShell prints the parts around a `&` apart.
   const partEnd = value.includes('&+') ? value.indexOf('&+') + 2 : value.lastIndexOf('&') + 1
-  const parts = [inQuotes, value.slice(0, partEnd), value.slice(partEnd)]
+  const parts = [inQuotes, value.slice(0, partEnd), value.slice(partEnd)].filter(
+    (one) => one.length >= SHORTEST_PART_CHARS,
+  )
+  // `Base64StringEscape` and its shifted forms: base64 takes three bytes together, and the value may begin at each of them.
   const bytes = Buffer.from(value)
   const base64 = [0, 1, 2].map((leftOut) => bytes.subarray(leftOut).toString('base64'))
-  return [value, ...parts.filter((part) => part.length >= SHORTEST_PART_CHARS), ...base64]
+  return [value, ...parts, ...base64]
 }
 
 function isPartOfMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // `<a href="https://x">` is not masked either. The program does not contain all of it, because it does not know the address. So the
-  // value is split at quotes too, and only its parts `<a href=` and `>` are looked for.
+  // Other text may stand between or in the tags of main: `de>pays</co`, or `<a href="https://x">`. So the value is split around its tags and
+  // at its quotes, and only the parts with `<` or `>` are looked for: `de>` and `</co`, or `<a href=` and `>`. A `<` or `>` of others is
+  // escaped.
   const partsOfTags = value.split(/(?=<)|(?<=>)|"/).filter((part) => part.startsWith('<') || part.endsWith('>'))
   return partsOfTags.length > 0 && partsOfTags.every((part) => programText.includes(part))
 }

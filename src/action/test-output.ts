@@ -89,7 +89,7 @@ export class TestOutput {
       const part = await output(this.#runId, this.#readBytes, { signal, limitMs: untilMs - clock.now() })
       this.#failure = isFailure(part) ? part : undefined
       if (isFailure(part)) return part
-      // The last character is not complete yet.
+      // The rest is only a part of a character. The service sends it when the character is whole.
       if (part.next === this.#readBytes) return undefined
       this.#readBytes = part.next
       this.#show(rawText(part.text))
@@ -118,7 +118,8 @@ export class TestOutput {
     const { service, log } = this.#world
     // Two parts may each have a half of the key. A CR at the end may be the first half of a line end.
     const lines = service.redact(this.#line + text).split(/\r\n|\n|\r(?!$)/)
-    // Longer lines are cut, so the rest of a long line is not kept. A character has up to two UTF-16 units.
+    // The rest of a long line is not kept. One character more than the limit shows `truncate` that the line is too long. A character has up to
+    // two UTF-16 units.
     this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
     const shown = lines.filter((line) => !this.#masks.take(line)).map((line) => truncate(line, LINE_LIMIT_CHARS))
     if (shown.length > 0) log.info(outputLines(shown.map(untrusted), service.redact))

@@ -112,7 +112,7 @@ function isThisRepository(repository: Repository | null | undefined, { repositor
  */
 export function pullRequestOfEvent(event: WorkflowEvent): number | undefined {
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = event.payload
-  // GitHub also lists pull requests of forks and of the repository that this one is a fork of. Here, their numbers name other pull requests.
+  // GitHub also lists pull requests of other repositories, such as forks. Their numbers belong to those repositories.
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
     [base, head].every((side) => isThisRepository(side?.repo, event)),
   )

@@ -76,7 +76,7 @@ export class MainFile {
     }
   }
 
-  /** Removes post's request to stop, if there is one. This is the answer. Returns whether there was one. */
+  /** Removes post's request to stop, if there is one. This is main's answer. Returns whether there was one. */
   answerStopRequest(): boolean {
     if (!isThere(this.path + STOP, { ifUnknown: false })) return false
     succeeds(() => rmSync(this.path + STOP, { force: true }))
@@ -149,7 +149,10 @@ export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boole
   return basename(path).startsWith(identity(env))
 }
 
-/** Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. */
+/**
+ * Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. If the system cannot
+ * say it, main's file counts as there, main sees no request, and post sees no answer.
+ */
 function isThere(path: string, { ifUnknown }: { readonly ifUnknown: boolean }): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
@@ -172,7 +175,11 @@ const SHARED_BY_MAIN_AND_POST = [
   'RUNNER_TEMP',
 ]
 
-/** The beginning of the file's name. Other steps of this job with the same service and target have it too. */
+/**
+ * The beginning of the file's name. If the runner has lost the state, post finds the file by it. And if the inputs name another service or
+ * target in post than in main, it differs. Steps of one job with the same service and target have the same, and their posts may handle each
+ * other's files. This does no harm, because posts run only in a job that ends.
+ */
 function identity(env: NodeJS.ProcessEnv): string {
   const ofTarget = ['base-url', 'project', 'test-suite'].map((input) => variableOf(env, input))
   const hashed = [...SHARED_BY_MAIN_AND_POST, ...ofTarget].map((name) => env[name] ?? '')

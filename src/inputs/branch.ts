@@ -5,8 +5,9 @@ import type { InputReader } from './input-reader.ts'
 import { SKIPPED_PASSES } from './service-address.ts'
 
 /**
- * The branch that the user gives, or else the event's branch. Records a problem if the check would then be about other code
- * than the code that GitHub shows it for. A test suite may have no branch, because its service only records the branch.
+ * The branch that the user gives, or else the event's branch. Records a problem if this is the branch of a fork, because the service would
+ * test a branch of the same name in the wrong repository. Also records one if there is no branch. But a test suite may have none, because
+ * its service only records the branch.
  */
 export function readBranch(inputs: InputReader, event: WorkflowEvent, isTestSuite: boolean): string | undefined {
   const given = inputs.text('branch')
@@ -20,7 +21,7 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent, isTestSuit
         fragment`${inputs.nameOf('branch')}: this workflow run is about the branch "${ofEvent.name}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. ${SKIPPED_PASSES}`,
       )
     case 'none':
-      // Also if the event's file cannot be read. The message about this file asks the user to give the branch.
+      // If the event's file cannot be read, the given branch may be that of a fork. But the message about this file asks the user to give it.
       if (given !== '') return checkedBranch(given, inputs)
       if (isTestSuite) return undefined
       return inputs.problem(

@@ -33,7 +33,7 @@ export interface Inputs {
 export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: Job): Inputs {
   const inputs = new InputReader(env)
   const address = readServiceAddress(inputs, env)
-  // Not of the address, which is undefined if the key is invalid, for example.
+  // `address.target` would say it too, but the address is undefined if any part of it is invalid.
   const isTestSuite = inputs.text('test-suite') !== ''
   const runId = readRunId(inputs)
   const parameters = readStartParameters(inputs, isTestSuite)
@@ -91,8 +91,9 @@ function testedCommit(
 ): string | undefined {
   // A run that the input `run-id` names may be of any commit, so only the input `branch` itself can say it.
   if (runId !== undefined && !inputs.isGiven('branch')) return undefined
-  const commit = inputs.text('branch') || (isCommitUnknown(env) ? '' : event.commit)
-  return isCommit(commit) ? commit : undefined
+  const branch = inputs.text('branch')
+  if (branch !== '') return isCommit(branch) ? branch : undefined
+  return isCommitUnknown(env) || !isCommit(event.commit) ? undefined : event.commit
 }
 
 const NOT_FOR_TEST_SUITES = ['framework-project', 'autofix']

@@ -17,7 +17,7 @@ export function readServiceAddress(inputs: InputReader, env: NodeJS.ProcessEnv):
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }
 
-/** Without any address, one message is enough. What is missing besides, such as the project, is not named then. */
+/** Without any address, one message is enough. So what is missing besides, such as the project, is named only if there is an address. */
 function hasAddress(inputs: InputReader): boolean {
   return inputs.text('base-url') !== ''
 }

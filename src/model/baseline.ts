@@ -72,8 +72,9 @@ export function comparePast(testCases: readonly TestCase[], baseline: Baseline):
 type RunsToCompare = readonly [readonly TestCase[], ...(readonly EarlierCase[])[]]
 
 /**
- * The test cases of these runs, without those whose title has no bad test case in any run. Partners have equal titles, so these test cases
- * would get no entry. With them, ten runs of 20,000 test cases would take 1.7 s instead of 0.3 s.
+ * The test cases of these runs, without those whose title has no bad test case in any run. Only a test case that is bad in some run gets an
+ * entry, and its partners have its title. So the others need no partner. With them, ten runs of 20,000 test cases would take 1.7 s instead of
+ * 0.3 s.
  */
 function onlyTitlesWithBadCases([now, ...earlierRuns]: RunsToCompare): RunsToCompare {
   const badTitles = new Set([now, ...earlierRuns].flatMap((cases) => cases.filter(isBad).map(({ title }) => title)))
@@ -134,7 +135,7 @@ function pairUp(now: readonly TestCase[], earlier: readonly EarlierCase[]) {
   const withFileNow = pairBy(title, same.unpairedNow.filter(hasFile), same.unpairedEarlier.filter(hasNoFile))
   return {
     partners: new Map([...same.partners, ...withFileEarlier.partners, ...withFileNow.partners]),
-    // Step 2 gets the earlier test cases with a file, and step 3 those without. So each of them is in one of these lists at most.
+    // What step 1 leaves of the earlier run goes to step 2, with a file, or to step 3, without. So no test case is listed twice.
     removed: [...withFileEarlier.unpairedEarlier, ...withFileNow.unpairedEarlier],
   }
 }

@@ -30,14 +30,15 @@ export type Cancellation =
   | { readonly kind: 'failed'; readonly failure: Failure }
 
 /**
- * What aborts a step. Without a system signal, main takes the job for ended in three cases: post asks main to stop, main's file was
- * removed, or nobody reads main's log any more.
+ * What aborts a step. `end of job` means that the runner does not listen to main any more. Main notices it in three ways: post asks main to
+ * stop, main's file is gone (the runner empties its folder), or stdout is closed. Only in the first case does post surely run.
  */
 export type AbortCause = 'system signal' | 'end of job'
 
 export type Ending =
   /** The step saw the run finish. */
   | { readonly kind: 'finished' }
+  /** The run was started, and the step does not wait for it. */
   | { readonly kind: 'started' }
   | {
       readonly kind: 'wait-timeout'
@@ -83,7 +84,7 @@ export interface EndedStep {
   readonly run?: Run | undefined
 }
 
-/** Why the step succeeds or fails: what ended it, or what its finished run means. */
+/** Why the step succeeds or fails: its ending. If its run has finished, what this run means instead. */
 export type Reason = Exclude<Ending, { kind: 'finished' }> | { readonly kind: ReasonOfFinished }
 
 export type ReasonOfFinished =

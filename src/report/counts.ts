@@ -64,6 +64,7 @@ export function headlineCounts(outcome: StepOutcome): Fragment {
     const word = conclusion === 'failed' || conclusion === 'passed' ? NONE : fragment` failed`
     return fragment`: ${failed} of ${total}${word}${inBrackets([newFailuresText(outcome)])}`
   }
+  // If results are not known, the title says it: `Run passed, with unknown results`.
   if (conclusion !== 'passed' || other > 0) return NONE
   return join([fragment`: ${passed} of ${total}`, ...notRunCounts(counts)], COMMA)
 }

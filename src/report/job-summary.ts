@@ -142,7 +142,8 @@ function leftOutText({ shown, leftOut, messages }: Page): Fragment | undefined {
   const total = shown.length + leftOut.length
   const cases = fragment`${leftOut.length} of ${total} ${casesOf(total)}${inBrackets(countsOf(counts))}`
   // The first test cases that did not pass have parts with their messages. The others are rows, which have no message.
-  const withoutMessage = shown.filter(isFailingOrOther).slice(messages === 'whole' ? FOLDABLE_CASES : 0)
+  const withWholeMessage = messages === 'whole' ? FOLDABLE_CASES : 0
+  const withoutMessage = shown.filter(isFailingOrOther).slice(withWholeMessage)
   const count = withoutMessage.filter(({ message }) => message !== undefined).length
   const ofMessages = fragment`the messages of ${count} ${casesOf(count)}`
   return join([leftOut.length > 0 ? cases : undefined, count > 0 ? ofMessages : undefined], fragment` and `)

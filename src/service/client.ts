@@ -119,6 +119,7 @@ function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunReques
       const sentMs = clock.now()
       const suiteStatus = await send({ method: 'GET', path: [...path, 'status'] }, options, decodeSuiteStatus)
       if (isFailure(suiteStatus)) return suiteStatus
+      // Only RUNNING and FINISHED are documented. With any other status, the run counts as unfinished, so main keeps polling.
       if (suiteStatus !== 'FINISHED') {
         return { status: suiteStatus === 'RUNNING' ? 'RUNNING' : 'UNKNOWN', rawStatus: shortened(suiteStatus) }
       }

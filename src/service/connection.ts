@@ -57,7 +57,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
         outgoing.on('socket', onSent)
         outgoing.on('response', (body) => resolve({ status: body.statusCode ?? 0, headers: body.headers, body }))
         outgoing.on('error', reject)
-        // After status 101 with an `Upgrade` header, Node only closes the connection.
+        // After a response, this changes nothing. It is for status 101 with an `Upgrade` header, which Node does not report.
         outgoing.on('close', () => reject(new Error('the connection was closed')))
         outgoing.end(sentBody ?? undefined)
       }),
@@ -66,8 +66,9 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
 }
 
 /**
- * A start may be repeated only if no byte of it was sent. So a request gets its socket only when the connection is made: without a socket,
- * it has sent nothing. Node's page about `agent.createConnection` allows this: the socket is returned, or given to the callback later.
+ * Node gives a request its socket before the connection is made. With this, a request gets it only when the connection is made. So the event
+ * `socket` means: connected, and nothing sent yet. A start may be repeated only before it. Node's page about `agent.createConnection` allows
+ * that a socket is not returned, but given to the callback later.
  */
 function connectFirst(agent: Agent, made: 'connect' | 'secureConnect'): void {
   const connect = agent.createConnection.bind(agent)

@@ -50,10 +50,14 @@ function partOf(character: string, backslashesBefore: string): string {
 }
 
 /**
- * The backslashes at the end of the key. In JSON, only whole pairs belong to the key, because an odd backslash behind them belongs to what
- * follows, for example to the end of a string. A single backslash is of a text that is not JSON.
+ * The backslashes at the end of the key: pairs, or else a single one. For example, for a key that ends with one backslash:
  *
- * A key has at most 512 backslashes, and JSON in a string of JSON has two pairs for each, so 512 × 2 = 1,024 pairs. Without a limit, a text
- * with millions of pairs would exceed the stack of the expression.
+ *   the text                                    the result
+ *   secret\ and text that is not JSON           *** and text that is not JSON
+ *   {"title":"secret\\"}                       {"title":"***"}
+ *   {"title":"secret\\\" is quoted"}          {"title":"***\" is quoted"}    the third backslash is of the quotation mark
+ *
+ * A key has at most 512 backslashes. JSON in a string of JSON has two pairs for each, so there are at most 1,024 pairs. Without this limit, a
+ * text with millions of pairs would exceed the stack of the expression.
  */
 const LAST_BACKSLASHES = String.raw`(?:(?:\\{1,3}u005[cC]|\\\\){1,1024}|\\)`

@@ -127,7 +127,7 @@ class Exchange {
     }
   }
 
-  /** The result of the request, after `end`. If the status is not 2xx, the response counts although a part of its body may be missing. */
+  /** A response whose status is not 2xx counts even if a part of its body is missing, because its status says enough. */
   result(end: Head | Failure): ServiceResponse | Failure {
     if (!isFailure(end)) return this.#response(end)
     return this.#head === undefined || isSuccess(this.#head.status) ? end : this.#response(this.#head)

@@ -79,7 +79,7 @@ export function fragment(literals: TemplateStringsArray, ...values: readonly Val
   return new Fragment((sink) => fill(sink, literals.map(sink.literal), values))
 }
 
-/** A name of ours, such as that of an input. `${'strict'}` would write the same, but a constant there looks like a value. */
+/** A word of ours, such as the name of an input. The name of this function tells the reader that it is no value from outside. */
 export function code(name: string): Fragment {
   return untruncated(name)
 }
@@ -175,13 +175,13 @@ function withoutCommands(text: string): string {
 // (`_maxIssueMessageLength` in its `ExecutionContext.cs`). If a cut separates the halves of a surrogate pair, its worker crashes, and the
 // job has no result.
 
-/** A longer message ends with `…`. This alone does not prevent the crash, because masks make the message longer afterwards. */
-const MESSAGE_LIMIT_UNITS = 4000
 /**
- * Only the first 80 units may contain surrogate pairs. A mask replaces each secret by `***`, and a secret may be one unit long. So these 80
- * units become at most 240 units, and all pairs lie before the cuts at 256 and 4,096.
+ * The crash needs a surrogate pair at a cut. Masks move text before the cuts, because each secret becomes `***`, and a secret may be one unit
+ * long. So pairs are only in the first 80 units, which become at most 80 × 3 = 240 units, before the first cut.
  */
 const UNITS_WITH_PAIRS = 80
+/** So that a reader sees where a long message is cut: it ends with `…`. */
+const MESSAGE_LIMIT_UNITS = 4000
 
 /** The message of an error or warning command. */
 export function commandMessage(message: Fragment): string {
@@ -209,8 +209,8 @@ const HTML: Sink = {
   value: inCode,
   quoted: inCode,
   number: readableNumber,
-  // On one line of Markdown, so that no line of a message can begin something in it. GitHub looks for no mentions and links in
-  // `<pre>`.
+  // `&#10;` in place of line breaks, so that no line of a message can begin a list or a code block of Markdown. GitHub looks for no
+  // mentions and links in `<pre>`.
   lines: (visible, lang) =>
     `${lang === 'diff' ? '<pre lang="diff">' : '<pre>'}${visible.map(escapeText).join('&#10;')}</pre>`,
   link: (url, words) => `<a href="${escapeAttribute(url)}">${words}</a>`,
@@ -263,8 +263,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The runner finds a masked secret in HTML only if all five of & < > " ' in it are escaped, or none (its `ValueEncoders.cs`). HTML needs
- * only & < > escaped. So a text with one of & < > has its quotation marks escaped too, and every other text stays as it is. For example:
+ * The runner looks for each secret in two forms: as it is, and with all five of & < > " ' escaped (its `ValueEncoders.cs`). If only some of
+ * them were escaped, it would find neither form. HTML needs & < > escaped. So a text with one of these three has its quotation marks escaped
+ * too, and every other text stays as it is. For example:
  *
  *   the secret   in HTML
  *   a"b          a"b
