@@ -42,7 +42,7 @@ function findConfigured() {
 function showConfig(script, args) {
     try {
         const jest = createRequire(realpathSync(script)).resolve('jest-cli/bin/jest');
-        // Behind a `--` of the user, nothing is an option. Then the tests would run again.
+        // The option is first. Behind a `--` of the user, Jest would take it for a part of a path, and run the tests again.
         const command = [jest, '--showConfig', ...args];
         return spawnSync(process.execPath, command, { encoding: 'utf8', maxBuffer: Number.POSITIVE_INFINITY });
     }

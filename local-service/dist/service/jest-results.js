@@ -59,25 +59,21 @@ function describeFailure({ failureMessages, failureDetails = [] }, report) {
  * of the text. In Jest 29, only `thrown` has the causes and the errors, and a worker process loses them.
  */
 function errorOfTest(text, thrown) {
-    const [stack = '', ...texts] = text.split(/\n\n(?=\[(?:cause|errors)\]: )/);
-    const parts = texts.map((part) => {
-        const [, kind, ofPart = ''] = /^\[(cause|errors)\]: (.*)/s.exec(part) ?? [];
-        return { kind, stack: ofPart };
-    });
-    let inner = parts.length === 0 ? innerOf(thrown) : {};
-    // The last part is the innermost. It goes into the part before it, and so on.
-    for (const part of parts.reverse()) {
-        const error = { message: messageIn(part.stack), stack: part.stack, ...inner };
-        inner = part.kind === 'cause' ? { cause: error } : { errors: [error] };
-    }
-    const error = { message: messageIn(stack), stack, ...inner };
-    const { cause } = inner;
-    // For `throw 'x'`, Jest makes an error with the message x, whose cause is another error with this message. Only the cause has a stack.
-    return cause?.message === error.message ? { ...cause, stack: `${stack}\n${cause?.stack}` } : error;
-}
-function innerOf(thrown) {
+    const [stack = '', ...parts] = text.split(/\n\n(?=\[(?:cause|errors)\]: )/);
     const { cause, errors } = Object(thrown);
-    return { cause, errors };
+    // The last part is the innermost. It goes into the part before it, and so on.
+    let inner = parts.length === 0 ? { cause, errors } : {};
+    for (const part of parts.reverse()) {
+        const [, kind, stackOfPart = ''] = /^\[(cause|errors)\]: (.*)/s.exec(part) ?? [];
+        const error = { message: messageIn(stackOfPart), stack: stackOfPart, ...inner };
+        inner = kind === 'cause' ? { cause: error } : { errors: [error] };
+    }
+    return withoutOwnError({ message: messageIn(stack), stack, ...inner });
+}
+/** For `throw 'x'`, Jest makes an error with the message x, whose cause is another error with this message. Only the cause has a stack. */
+function withoutOwnError(error) {
+    const cause = Object(error.cause);
+    return cause.message === error.message ? { ...cause, stack: `${error.stack}\n${cause.stack}` } : error;
 }
 /** What Jest printed before any test began. Its errors about the configuration have a headline: `● Validation Error:`. */
 export function describePrinted(text, report) {

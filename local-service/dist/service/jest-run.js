@@ -13,11 +13,13 @@ let phase = 'before';
 process.argv.splice(1, 1);
 // It may be a link, for example with pnpm.
 const script = realpathSync(`${process.argv[1]}`);
-const requireOfCore = createRequire(createRequire(createRequire(script).resolve('jest-cli')).resolve('@jest/core'));
+const requireOfJest = createRequire(script);
+const requireOfCli = createRequire(requireOfJest.resolve('jest-cli'));
+const requireOfCore = createRequire(requireOfCli.resolve('@jest/core'));
 wrap('jest-config', 'readConfigs', addReporter);
 wrap('@jest/core', 'runCLI', announceErrors);
 readOutput();
-createRequire(script)(script);
+requireOfJest(script);
 /** Jest's own files load the package from the same cache. They get it with another function in place of its own. */
 function wrap(name, method, around) {
     const loaded = requireOfCore(name);

@@ -1,10 +1,14 @@
 import { dirname, relative } from 'node:path';
-import { framesIn, ReportWriter, } from './report-writer.js';
+import { framesIn, ReportWriter, SHARD_ROOTS, } from './report-writer.js';
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
 // A test may start Playwright itself, which must not write to this report.
 delete process.env.PW_TEST_REPORTER;
 leaveOutAnnotations();
+/** This reporter comes by a variable. So it is also there if the command of the project does not pass on the service's arguments. */
+const NOT_PASSED_ON = 'Playwright got no --forbid-only from the service, so the "command" of the project does not pass on what the service adds. ' +
+    'In a script, write "$@" behind the call of Playwright.';
 export default class EventReporter {
+    #isMerge = SHARD_ROOTS in process.env;
     #report = new ReportWriter();
     #errors = [];
     #config;
@@ -26,6 +30,7 @@ export default class EventReporter {
     onTestEnd(test, result) {
         const facts = this.#describeResult(test, result);
         const isTriedAgain = (facts.status === 'FAILED' || facts.status === 'TIMEDOUT') && result.retry < test.retries;
+        // If the run ends before the next attempt, the test has not finished, and the failure of this attempt is the reason.
         this.#report.finishTest(describeTest(test), isTriedAgain ? { ...facts, status: 'INTERRUPTED' } : facts);
     }
     onError(error) {
@@ -44,6 +49,7 @@ export default class EventReporter {
         const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky');
         const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : [];
         this.#report.finish({
+            problem: this.#isMerge || this.#config?.forbidOnly ? undefined : NOT_PASSED_ON,
             status: result?.status ?? 'unfinished',
             files: fileErrors.map((error) => ({
                 project: '',

@@ -80,8 +80,10 @@ export class ReportWriter {
         this.#writeProgress();
     }
     #write(event) {
-        if (this.#files !== undefined)
-            appendFileSync(this.#files.report, `${JSON.stringify(event)}\n`);
+        if (this.#files === undefined)
+            return;
+        const line = { ...event, process: process.pid };
+        appendFileSync(this.#files.report, `${JSON.stringify(line)}\n`);
     }
     #writeProgress() {
         const { PASSED, FLAKY, FAILED, TIMEDOUT, SKIPPED } = this.#counts;
@@ -131,6 +133,9 @@ export class ReportWriter {
         return hasRepository ? [shardRoot.slice(0, -end.length), `${this.#root}`] : [shardRoot, testFolder];
     }
     isInRepository({ file }) {
+        // A test can throw an object whose place has no path.
+        if (typeof file !== 'string')
+            return false;
         return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/');
     }
     pathInRepository(file) {
@@ -201,7 +206,7 @@ function describe(begin, thrown, seen = new Set()) {
     ];
     if ('message' in thrown || 'value' in thrown)
         return [{ thrown, text: begin + textOf(thrown) }, ...causes];
-    // Unlike JSON, this text can have large integers and circles. It has the causes too, but not their places.
+    // Unlike JSON, `inspect` can print large integers and circles. It prints the causes too. So they are in the list only for their places.
     return [{ thrown, text: begin + inspect(thrown) }, ...causes.map((one) => ({ ...one, text: '' }))];
 }
 /** `TypeError: x is not a function`, as Node prints it. */

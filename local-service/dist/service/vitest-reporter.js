@@ -75,14 +75,14 @@ export default class EventReporter {
     #endByStop() {
         for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
             const pending = [...children.allTests()].filter((test) => test.result().state === 'pending');
-            const waiting = pending.filter(({ id }) => !this.#report.isRunning(id));
             // A worker says which test it runs, unless this test blocks it. So if no test of the file is known to run, any of them may be
             // the one that blocks, and none is reported as a test that never began.
-            if (waiting.length === pending.length)
-                continue;
+            const isOneKnownToRun = pending.some(({ id }) => this.#report.isRunning(id));
+            const waiting = isOneKnownToRun ? pending.filter(({ id }) => !this.#report.isRunning(id)) : [];
             for (const test of waiting)
                 this.#report.finishTest(describeTest(test), this.#describeResult(test));
         }
+        // This listener has replaced the default action of the signal, which ends the process. So without another listener, the signal is sent again.
         if (process.listenerCount('SIGINT') === 0)
             process.kill(process.pid, 'SIGINT');
     }
@@ -124,7 +124,7 @@ export default class EventReporter {
         return this.#report.describeFailure(errors, (error) => [
             ...this.#placeOfParser(error),
             // Vitest 3.0 has not parsed the stack yet, and no version that of a cause.
-            ...(error.stacks ?? framesIn(error.stack)),
+            ...(Array.isArray(error.stacks) ? error.stacks : framesIn(error.stack)),
         ]);
     }
     #describeUnhandled(error) {
