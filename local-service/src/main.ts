@@ -1,3 +1,4 @@
+import { waitForStopSignal } from './machine/processes.ts'
 import { type LocalService, startLocalService } from './service.ts'
 import { readCommandLine, USAGE } from './settings/command-line.ts'
 import { ConfigurationError } from './settings/project.ts'
@@ -15,10 +16,8 @@ function printAddress({ url, key, projects }: LocalService, json: boolean): void
 }
 
 async function main(): Promise<void> {
-  const stop = Promise.withResolvers<void>()
   // A signal during the start is not lost. The service stops when it is up.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-
+  const stopSignal = waitForStopSignal()
   const commandLine = readCommandLine(process.argv.slice(2), process.env, process.cwd())
   if (commandLine === undefined) {
     console.log(USAGE)
@@ -30,7 +29,7 @@ async function main(): Promise<void> {
   const log = (line: string) => console.error(line)
   const service = await startLocalService(configuration, { ...options, env, log })
   printAddress(service, json)
-  await stop.promise
+  await stopSignal
   await service.close()
 }
 

@@ -44,9 +44,9 @@ async function post({ STATE_folder: path, STATE_process: id, 'STATE_is-up': isUp
   if (!path) return
   const folder = serviceFolder(path)
   const end = await attempt('stop the service', () => stop(folder, Number(id)))
-  // If main did not see the service start, no gate knew its address, so it had no run. If such a service is gone, there is nothing to
-  // report, because main has shown why the service failed.
-  if (isUp || end !== 'was gone') await report(folder, end)
+  // If main did not see the service start, no gate knew its address, so it had no run. Main has shown why such a service failed.
+  const failedAtStart = !isUp && end === 'was gone'
+  if (!failedAtStart) await report(folder, end)
   if (isUp && wasNeverUsed(folder)) warn(NO_RUN)
   await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder))
 }
@@ -56,12 +56,12 @@ type End = 'was gone' | 'stopped' | 'killed'
 /** `end` is undefined if post could not stop the service. */
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
   // Only a service that stopped by itself wrote this file. Otherwise, tests may have written it.
-  const fromService =
-    end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
-  // If the clean-up fails too, nobody knows the runs.
-  const runs = fromService ?? (await attempt('remove what the service left', () => cleanUp(folder)))
+  const stoppedByItself = end === 'stopped'
+  const listed = stoppedByItself ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
+  // Without the list of the service, the clean-up says which runs there were. If it fails too, nobody knows them.
+  const runs = listed ?? (await attempt('remove what the service left', () => cleanUp(folder)))
   await showOutput(runs?.finished ?? [], folder)
-  const endedWell = fromService?.isClean && !fromService.hadProblem
+  const endedWell = listed?.isClean && !listed.hadProblem
   if (!endedWell) {
     await attempt('show the log of the service', () => console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log))))
   }

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import { waitForStopSignal } from '../machine/processes.ts'
 import { type LocalService, openService, type ServedProject, startLocalService } from '../service.ts'
 import { readServiceInputs, type ServiceInputs } from '../settings/configuration.ts'
 import { ConfigurationError } from '../settings/project.ts'
@@ -25,10 +27,7 @@ export type StartResponse =
 const POLL_MS = 200
 
 async function serve(): Promise<void> {
-  const stop = Promise.withResolvers<void>()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  // If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log.
-  setInterval(() => existsSync(folder.log) || stop.resolve(), POLL_MS).unref()
+  const stop = Promise.race([waitForStopSignal(), waitUntilRemoved(folder.log)])
   const { GITHUB_WORKSPACE: root = process.cwd(), GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
   const inputs: ServiceInputs = JSON.parse(readFileSync(folder.inputs, 'utf8'))
   rmSync(folder.inputs)
@@ -39,11 +38,16 @@ async function serve(): Promise<void> {
   const service = await startLocalService(configuration, options)
   const response = describeStart(service)
   respond(response)
-  if (response.kind === 'up') await stop.promise
+  if (response.kind === 'up') await stop
   const end = JSON.stringify(await service.close())
   // Tests may have put something else there. They have ended now.
   rmSync(folder.runsAtEnd, { recursive: true, force: true })
   writeFileSync(folder.runsAtEnd, end)
+}
+
+/** If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log. */
+async function waitUntilRemoved(log: string): Promise<void> {
+  while (existsSync(log)) await delay(POLL_MS, undefined, { ref: false })
 }
 
 /** If main has exited, nobody receives the response. This is no error, because post stops the service. */

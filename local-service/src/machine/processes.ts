@@ -3,6 +3,13 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
+/** Waits for a signal that asks this process to stop. From the call on, no signal ends the process by itself. */
+export function waitForStopSignal(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
+  return promise
+}
+
 /** Marks every process of a run. Whatever a test starts inherits the variable, in any process group. */
 export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
 
