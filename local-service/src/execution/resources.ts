@@ -7,7 +7,7 @@ import { killProcesses } from '../machine/processes.ts'
 export type RunResources = ReturnType<typeof resourcesOf>
 
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
-export function resourcesOf(runId: string, dataFolder: string, engine: Engine | undefined) {
+export function resourcesOf(runId: string, dataFolder: string, engine: Engine = 'none') {
   const folder = join(dataFolder, 'runs', runId)
   const frameworkFolder = join(folder, 'framework')
   return {
@@ -21,7 +21,7 @@ export function resourcesOf(runId: string, dataFolder: string, engine: Engine | 
     homeFolder: join(frameworkFolder, 'home'),
     /** The work tree that the run tests. Its name is unique, because Docker Compose, for example, names containers after the folder. */
     tree: join(folder, runId),
-    /** What may have containers of the run. Undefined if the project has no container. */
+    /** It may have containers of the run. */
     engine,
   }
 }
@@ -38,7 +38,7 @@ export async function removeResources(
   const removals = [
     // The engine's program must be gone first, because it could create another container.
     () => killProcesses({ runId }),
-    async () => engine && removeContainers(engine, runId, serviceEnv),
+    () => removeContainers(engine, runId, serviceEnv),
     // The folder comes last, because containers write to it.
     () => removeFolder(folder),
   ]

@@ -86,14 +86,15 @@ export async function runInContainer(
 }
 
 /**
- * The command of an engine. After a restart of the service, only the name of the engine is known, or nothing. Its program may then be missing
- * because this service has another PATH than the earlier one.
+ * The command of an engine, or `none` for a run without containers. After a restart of the service, only the name of the engine is known, or
+ * nothing. Its program may then be missing because this service has another PATH than the earlier one.
  */
 export type Engine = readonly string[] | KeptEngine
-export type KeptEngine = 'docker' | 'podman' | 'unknown'
+export type KeptEngine = 'none' | 'docker' | 'podman' | 'unknown'
 
 /** This or an earlier process of the service may have left the containers. */
 export async function removeContainers(engine: Engine, runId: string, env: NodeJS.ProcessEnv): Promise<void> {
+  if (engine === 'none') return
   if (engine === 'unknown') {
     const next = `Look for it with the engine of the project: ps --all --filter label=${LABEL}=${runId}`
     throw new Error(

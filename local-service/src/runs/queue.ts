@@ -38,8 +38,8 @@ interface Entry {
    * did not take its end.
    */
   state: 'queued' | 'active' | 'unsaved'
-  /** Settles when nothing of an active run is left on the machine. */
-  readonly removal: PromiseWithResolvers<void>
+  /** Settles when an active run has ended, and its processes and files are removed. */
+  execution?: Promise<void>
   /** Absent until the tests begin. */
   tests?: RunningTests | undefined
 }
@@ -63,8 +63,8 @@ export class RunQueue {
     } catch (error) {
       refuse(500, `The run was not started, because it could not be saved: ${messageOf(error)}.`)
     }
-    const [end, removal] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    this.#entries.set(run.runId, { run, task, stop: new AbortController(), end, state: 'queued', removal })
+    const end = Promise.withResolvers<void>()
+    this.#entries.set(run.runId, { run, task, stop: new AbortController(), end, state: 'queued' })
     this.#log(run, 'QUEUED')
     this.#startNext()
   }
@@ -73,17 +73,15 @@ export class RunQueue {
   #startNext(): void {
     if (this.#isClosing) return
     const unfinished = [...this.#entries.values()].filter(({ state }) => state !== 'unsaved')
-    let free = CONCURRENCY - this.#active().length
+    let active = unfinished.filter(({ state }) => state === 'active').length
     for (const [index, entry] of unfinished.entries()) {
+      if (active >= CONCURRENCY) return
       const mustWait = unfinished.slice(0, index).some(({ task }) => excludeEachOther(task, entry.task))
-      if (entry.state === 'active' || mustWait || free === 0) continue
-      free--
-      void this.#execute(entry)
+      if (entry.state !== 'queued' || mustWait) continue
+      active++
+      entry.state = 'active'
+      entry.execution = this.#execute(entry)
     }
-  }
-
-  #active(): readonly Entry[] {
-    return [...this.#entries.values()].filter(({ state }) => state === 'active')
   }
 
   find(runId: string): Run | undefined {
@@ -108,7 +106,7 @@ export class RunQueue {
     this.#isClosing = true
     const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
     await Promise.all([...this.#entries.keys()].map((runId) => this.stop(runId, reason)))
-    await Promise.all(this.#active().map(({ removal }) => removal.promise))
+    await Promise.all([...this.#entries.values()].map(({ execution }) => execution))
   }
 
   /** Cancels or interrupts a run. Returns whether the run has this end. If the run had finished, nothing changes. */
@@ -143,7 +141,6 @@ export class RunQueue {
       const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
       stop.abort({ status: 'TIMEDOUT', message } satisfies StopReason)
     }, runLimitMinutes * 60_000)
-    entry.state = 'active'
     const taskOutcome = this.#runTask(entry)
     await Promise.race([taskOutcome, once(stop.signal, 'abort')])
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
@@ -161,7 +158,6 @@ export class RunQueue {
     await nextTurn()
     const isGone = await removeResources(run.runId, task.resources, this.#options)
     this.#close(entry, isGone ? undefined : task.resources)
-    entry.removal.resolve()
     this.#startNext()
   }
 

@@ -10,10 +10,10 @@ export async function recoverRuns(service: CommonContext): Promise<void> {
       logError(`an unfinished run in ${store.folder} cannot be read, so what it left may still be on this machine`)
       continue
     }
-    const { run, hasResources, engine } = unfinished
-    const resources = resourcesOf(run.runId, store.folder, engine)
+    const { run, engine } = unfinished
+    const resources = engine && resourcesOf(run.runId, store.folder, engine)
     // The removal comes first, because the run's files may be what fills the disk.
-    const isGone = !hasResources || (await removeResources(run.runId, resources, service))
+    const isGone = resources === undefined || (await removeResources(run.runId, resources, service))
     if (!isFinished(run)) {
       log(`run ${run.runId}: INTERRUPTED: it was ${run.phase.status} when the service died`)
       const when = run.phase.status === 'QUEUED' ? 'before the run started' : 'during the run'

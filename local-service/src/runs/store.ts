@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { RunResources } from '../execution/resources.ts'
-import type { Engine, KeptEngine } from '../machine/container.ts'
+import type { KeptEngine } from '../machine/container.ts'
 import { ConfigurationError } from '../settings/project.ts'
 import { isFinished, type Run } from './run.ts'
 
@@ -82,45 +82,31 @@ function openDatabase(file: string): DatabaseSync {
   return database
 }
 
-/** A run that an earlier process did not finish, or whose resources it did not remove. */
-interface UnfinishedRun {
-  readonly run: Run
-  readonly hasResources: boolean
-  readonly engine: KeptEngine | undefined
-}
-
-/** Tests may have written anything to the database, so it is checked. */
-function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, unknown>>): UnfinishedRun | undefined {
+/**
+ * Reads a run that an earlier process did not finish, or whose resources it did not remove. If `engine` is undefined, the run has nothing on
+ * the machine. Tests may have written anything to the database, so it is checked.
+ */
+function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, unknown>>) {
   const run = parseJson(String(text)) as Run
   const { runId, phase } = fieldsOf(run)
   if (!RUN_ID.test(String(run_id)) || runId !== run_id || !isObject(phase)) return undefined
-  return { run, hasResources: resources !== null, engine: toEngine(resources) }
-}
-
-/** What the store keeps of a run that has no container. */
-const NO_ENGINE = 'none'
-
-/** The folders of the run follow from its id, so only the engine is kept. */
-function keptEngine(engine: Engine | undefined): KeptEngine | typeof NO_ENGINE {
-  if (engine === undefined) return NO_ENGINE
-  const [program, ...args] = typeof engine === 'string' ? [engine] : engine
-  return args.length === 0 && (program === 'docker' || program === 'podman') ? program : 'unknown'
+  return { run, engine: resources === null ? undefined : toKeptEngine(String(resources)) }
 }
 
 /**
- * The service will start this program, and tests may have written its name. A name without its path may be another program, or no program.
- * Without its arguments, Podman does not list the containers of `podman --root /images`. So only these two names are taken.
+ * The next service will start this program, and tests may have written its name. A name without its path may be another program, or no
+ * program. Without its arguments, Podman does not list the containers of `podman --root /images`. So only these names are kept.
  */
-function toEngine(kept: unknown): KeptEngine | undefined {
-  if (kept === null || kept === NO_ENGINE) return undefined
-  return kept === 'docker' || kept === 'podman' ? kept : 'unknown'
+function toKeptEngine(command: string): KeptEngine {
+  return (['none', 'docker', 'podman'] as const).find((name) => name === command) ?? 'unknown'
 }
 
 function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      const kept = resources === undefined ? null : keptEngine(resources.engine)
+      // The folders of the run follow from its id, so only the engine is kept.
+      const kept = resources === undefined ? null : toKeptEngine([resources.engine].flat().join(' '))
       const upsert = database.prepare(
         `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
          do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,

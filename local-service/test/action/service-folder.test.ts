@@ -32,7 +32,7 @@ it('a service counts as used from the start of its first run, also if somebody h
   for (const path of [folder.dataFolder, folder.outputFolder]) mkdirSync(path, { recursive: true })
   writeFileSync(folder.log, '')
   expect(wasNeverUsed(folder)).toBe(true)
-  const resources = resourcesOf('service-folder', folder.dataFolder, undefined)
+  const resources = resourcesOf('service-folder', folder.dataFolder)
   mkdirSync(resources.homeFolder, { recursive: true })
   expect(wasNeverUsed(folder)).toBe(false)
   await removeResources('service-folder', resources, { serviceEnv: {}, logError: expect.unreachable })

@@ -61,7 +61,7 @@ async function send({ method = 'GET', target, body, ...others }: Sent) {
 
 function addRun(outcome = Promise.resolve(PASSED)): string {
   const run = queueRun({ projectId: 'shop' })
-  queue.add(run, { folder, resources: resourcesOf(run.runId, '/none', undefined), execute: () => outcome })
+  queue.add(run, { folder, resources: resourcesOf(run.runId, '/none'), execute: () => outcome })
   return run.runId
 }
 

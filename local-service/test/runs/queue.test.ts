@@ -10,7 +10,7 @@ import { temporaryFolder, until } from '../support/a-local-service.ts'
 import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 
 /** A run that leaves nothing on the machine. */
-const NOTHING = resourcesOf('1', '/none', undefined)
+const NOTHING = resourcesOf('1', '/none')
 
 interface Task {
   readonly folder?: string
@@ -77,7 +77,7 @@ describe('a queue of runs', () => {
     const folder = temporaryFolder()
     symlinkSync(temporaryFolder(), join(folder, 'runs'))
     const { queue, add, log, saves } = await aQueue()
-    const { ended, status } = add('shop', { resources: resourcesOf('left', folder, undefined) })
+    const { ended, status } = add('shop', { resources: resourcesOf('left', folder) })
     ended.resolve(PASSED)
     await until(() => status() === 'PASSED')
     await queue.close()
@@ -269,7 +269,7 @@ describe('runs', () => {
   })
 
   it('of the same folder begin when nothing is left of the one before', async () => {
-    const resources = resourcesOf('of-queue', temporaryFolder(), undefined)
+    const resources = resourcesOf('of-queue', temporaryFolder())
     mkdirSync(resources.folder, { recursive: true })
     const { add } = await aQueue()
     const isLeft = Promise.withResolvers<boolean>()

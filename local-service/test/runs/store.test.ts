@@ -31,9 +31,7 @@ describe('the store of runs', () => {
     const again = openRunStore(store.folder)
     for (const run of [queued, running, failed]) expect(again.find(run.runId)).toEqual(run)
     expect(again.find('another')).toBeUndefined()
-    expect(again.findUnfinished()).toEqual(
-      [queued, running].map((run) => ({ run, hasResources: false, engine: undefined })),
-    )
+    expect(again.findUnfinished()).toEqual([{ run: queued }, { run: running }])
     again.close()
   })
 
@@ -42,7 +40,7 @@ describe('the store of runs', () => {
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     store.save(run, RESOURCES)
-    expect(store.findUnfinished()).toEqual([{ run, hasResources: true, engine: 'podman' }])
+    expect(store.findUnfinished()).toEqual([{ run, engine: 'podman' }])
     store.save(run)
     expect(store.findUnfinished()).toEqual([])
   })
@@ -138,7 +136,7 @@ describe('the store of runs', () => {
       ['b', '5', '{}', '0'],
       ['c', 'no JSON', '{}', '0'],
     ])
-    expect(forged.findUnfinished()).toEqual([{ run, hasResources: true, engine: 'unknown' }, ...Array(4)])
+    expect(forged.findUnfinished()).toEqual([{ run, engine: 'unknown' }, ...Array(4)])
   })
 
   it('lists texts and numbers, whatever somebody else has written to it', async () => {

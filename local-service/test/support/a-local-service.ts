@@ -207,7 +207,7 @@ export function runContextIn(
     variables: {},
     serviceEnv: PLAIN_ENV,
     autofix: false,
-    resources: resourcesOf(runId, join(folder, 'data'), undefined),
+    resources: resourcesOf(runId, join(folder, 'data')),
     stop: new AbortController().signal,
     stopGraceMs: 1000,
     output: new RunOutput(join(folder, 'outputs', runId), () => {}),
