@@ -95,10 +95,9 @@ export class RunQueue {
     await Promise.race([entry.end.promise, delay(this.#options.endWaitMs, undefined, { ref: false })])
   }
 
-  /** How far a run is. Undefined if its tests have not begun, or if it has finished. */
+  /** How far a run is. Undefined if its tests have not begun. */
   progressOf(runId: string): Progress | undefined {
-    const entry = this.#entries.get(runId)
-    return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
+    return this.#entries.get(runId)?.tests?.progress()
   }
 
   /** Interrupts every unfinished run and waits until no task is active. */
