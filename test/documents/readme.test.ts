@@ -90,7 +90,7 @@ describe('what the pages name', () => {
       ['Default: 55.', "runLimitMinutes: limit = '55'"],
       ['256 MiB of the output of a run', 'OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024'],
       ['A report may have 64 MiB', 'LIMIT_BYTES = 64 * 1024 * 1024'],
-      ['more than 30 s or 1 GiB of memory', 'seconds: 30, stoppedSeconds: STOPPED_SECONDS, mebibytes: 1024'],
+      ['more than 30 s or 1 GiB of memory', 'seconds: 30, stoppedSeconds: 5, mebibytes: 1024'],
       ['At most two runs', 'CONCURRENCY = 2'],
       ['SIGTERM after 2.5 s, and SIGKILL after 5 s', 'stopGraceMs = 5000'],
     ] as const

@@ -59,7 +59,7 @@ describe('a configuration', () => {
     [['podman', '--root', '../images']],
     [['podman', '--root=./images']],
   ])('is refused if its engine has a relative path: %j', (engine) => {
-    const problem = 'It has a relative path. Give the whole path, because the service also calls the engine from other'
+    const problem = 'It has a relative path. Give the whole path, because the service also calls the engine in other'
     expect(() => readConfiguration(shop({ container: { image: 'node:24', engine } }), WEB_SHOP)).toThrow(problem)
   })
 
