@@ -96,7 +96,6 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   }
   onTests({
     progress: () => readProgress(eventsFile),
-    // The command may still be ending, but it is known how it ends.
     // The command still runs, so its results are read as those of a stopped command.
     testCases: async () => (await read(STOPPED))?.testCases ?? [],
   })
