@@ -19,8 +19,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Lets the handlers run of all system signals that have come. Node reads signals once in each turn of the event loop, and this turn may
- * already have done so. After two turns, Node has read them.
+ * Waits until Node has called the handlers of all system signals that have arrived. Node reads signals once in each turn of the event loop,
+ * and this turn may already have done so. After two turns, Node has read them.
  */
 export async function pendingSignals(): Promise<void> {
   await turn()

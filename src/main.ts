@@ -7,8 +7,9 @@ import { abortOnSignals, exitAfter, maskKey } from './process.ts'
 const { signal, abort } = abortOnSignals()
 const mainFile = openMainFile(process.env)
 maskKey(process.env)
-// Main answers post also while it stops, because post may ask only then. So nothing ends this timer.
-setInterval(() => mainFile.mustStop() && abort('end of job'), 250).unref()
+// Post may ask main to stop when main is already stopping. Main must answer then too, because post otherwise takes main for dead. So this
+// timer runs until main exits.
+setInterval(() => mainFile.answerPostAndCheck() && abort('end of job'), 250).unref()
 
 const task = async () => {
   const { runMain } = await import('./run-main.ts')

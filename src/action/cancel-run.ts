@@ -52,8 +52,8 @@ class CancelTries {
   readonly #run: RunToCancel
   readonly #cancel: Cancel
   readonly #world: RunWorld
-  /** Whether this step may have cancelled the run, if the run is CANCELLED now. */
-  #mayBeOurs = false
+  /** Whether it may be this step that has cancelled the run, if the run is CANCELLED. */
+  #mayHaveCancelled = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
 
@@ -86,13 +86,16 @@ class CancelTries {
     if (!isFailure(response)) return { kind: 'cancelled' }
     this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    // The response does not list the run, so this cancel has not cancelled the run yet. It counts from the next try on.
-    const countsLater = response.kind === 'not-listed'
-    if (!countsLater) this.#mayBeOurs ||= mayHaveBeenAccepted(response)
+    if (response.kind === 'not-listed') {
+      // The service has not cancelled the run with this request. So if the run is CANCELLED now, somebody else has cancelled it.
+      const result = await this.#readRun(response, this.#requestOptions(deadlineMs, signal))
+      // But the service has accepted the request. So if the run is CANCELLED at a later try, this step may have cancelled it.
+      this.#mayHaveCancelled = true
+      return result
+    }
+    this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
     if (!mustReadRun(response)) return noResult(response)
-    const result = await this.#readRun(response, this.#requestOptions(deadlineMs, signal))
-    if (countsLater) this.#mayBeOurs = true
-    return result
+    return this.#readRun(response, this.#requestOptions(deadlineMs, signal))
   }
 
   async #readRun(response: Failure, options: RequestOptions): Promise<CancelResult | NoResult> {
@@ -108,7 +111,7 @@ class CancelTries {
     this.#failingSinceMs = undefined
     onRun?.(run)
     if (!isFinished(run)) return noResult(response)
-    return { kind: run.status === 'CANCELLED' && this.#mayBeOurs ? 'cancelled' : 'already-finished' }
+    return { kind: run.status === 'CANCELLED' && this.#mayHaveCancelled ? 'cancelled' : 'already-finished' }
   }
 
   /**

@@ -42,9 +42,10 @@ export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWo
 async function stopMain(file: MainFile, world: PostWorld): Promise<void> {
   if (!file.askToStop()) return
   await waitUntil(() => !file.exists() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
-  const isMainSeenAlive = file.isStopAnswered()
-  // Without an answer, main is dead, and post goes on without it.
-  if (!file.exists() || !isMainSeenAlive) return
+  // This is asked before `exists`, because another post may remove main's file and then the request.
+  const hasAnswered = file.isStopAnswered()
+  // Without its file, main has nothing left to do. Without an answer, main is dead.
+  if (!file.exists() || !hasAnswered) return
   world.log.info(fragment`The step's process is still running. It has up to ${durationText(EXIT_LIMIT_MS)} to exit.`)
   await waitUntil(() => !file.exists(), EXIT_LIMIT_MS, world)
 }

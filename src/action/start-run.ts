@@ -52,7 +52,7 @@ export async function startRun(
     const nowMs = clock.now()
     if (nowMs >= lastTryMs || nowMs + askedPauseMs(response) > lastTryMs) return failed
 
-    // Main's own pause may be shorter, so that one try is at the end of the limit. The pause that the service asks for is never shorter.
+    // If main's own pause would end after `lastTryMs`, it is shortened. A pause that the service asks for never is, as the line above says.
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), lastTryMs)
     const timeUntil = (atMs: number) => durationText(atMs - clock.now())
     const line = () =>

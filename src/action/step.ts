@@ -69,7 +69,7 @@ async function startAndWait(
   const output = new TestOutput(runId, settings.showOutput, world)
   const waited = await waitForRun({ ...settings, handle, deadlineMs, output }, world)
   const ended = await cancelIfUnfinished(handle, waited, mayCancel, world)
-  // The rest is read too if only the cancel found that the run has finished.
+  // This comes after the cancel, because the cancel may be the first to find that the run has finished.
   await output.readRest(ended.run)
   return { runId, runUrl, ...ended }
 }

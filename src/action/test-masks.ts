@@ -65,19 +65,18 @@ export function isWrittenByMain(value: string, programText: string): boolean {
 /** GitHub's runner masks no shorter part of a value. */
 const SHORTEST_PART_CHARS = 6
 
-/**
- * What GitHub's runner masks besides the value, as far as main may write it. Each form has an encoder in the runner's `ValueEncoders.cs`. For
- * example, each of `"details"`, `x&details` and `aj)l` would destroy the tag `<details>`, because the base64 of `j)l` is `ails`.
- */
+/** What GitHub's runner masks besides the value, as far as main may write it. Each form has an encoder in the runner's `ValueEncoders.cs`. */
 function maskedForms(value: string): string[] {
-  // `TrimDoubleQuotes`
+  // `TrimDoubleQuotes`: of `"details"`, the runner also masks `details`.
   const inQuotes = value.replace(/^"(.*)"$/, '$1')
-  // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: PowerShell prints the parts around a `&` apart.
+  // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: of `x&details`, the runner also masks `details`.
   const partEnd = value.includes('&+') ? value.indexOf('&+') + 2 : value.lastIndexOf('&') + 1
   const parts = [inQuotes, value.slice(0, partEnd), value.slice(partEnd)].filter(
     (one) => one.length >= SHORTEST_PART_CHARS,
   )
-  // `Base64StringEscape` and its shifted forms: base64 takes three bytes together, and the value may begin at each of them.
+  // `Base64StringEscape` and its shifted forms. Base64 encodes three bytes at a time, and the value may begin at the first, the second or the
+  // third byte of a group. So the runner also masks the base64 of the value without its first bytes. For example, `aj)l` without its first byte
+  // is `j)l`, whose base64 is `ails`, a part of `<details>`.
   const bytes = Buffer.from(value)
   const base64 = [0, 1, 2].map((leftOut) => bytes.subarray(leftOut).toString('base64'))
   return [value, ...parts, ...base64]
@@ -85,9 +84,9 @@ function maskedForms(value: string): string[] {
 
 function isPartOfMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // Other text may stand between or in the tags of main: `de>pays</co`, or `<a href="https://x">`. So the value is split around its tags and
-  // at its quotes, and only the parts with `<` or `>` are looked for: `de>` and `</co`, or `<a href=` and `>`. A `<` or `>` of others is
-  // escaped.
+  // Main writes `<` and `>` only in its own tags, because it escapes them in all other text. So a value can destroy a tag only with a part
+  // that has one of them. The text between these parts may come from a test, so only these parts are looked for. For example, `de>pays</co`
+  // has the parts `de>` and `</co`, and `<a href="https://x">` has `<a href=` and `>`.
   const partsOfTags = value.split(/(?=<)|(?<=>)|"/).filter((part) => part.startsWith('<') || part.endsWith('>'))
   return partsOfTags.length > 0 && partsOfTags.every((part) => programText.includes(part))
 }

@@ -118,8 +118,8 @@ export class TestOutput {
     const { service, log } = this.#world
     // Two parts may each have a half of the key. A CR at the end may be the first half of a line end.
     const lines = service.redact(this.#line + text).split(/\r\n|\n|\r(?!$)/)
-    // The rest of a long line is not kept. One character more than the limit shows `truncate` that the line is too long. A character has up to
-    // two UTF-16 units.
+    // The rest of a long line is not kept, so that it does not fill the memory. `truncate` adds its ellipsis only if the line has more characters
+    // than the limit, so one more is kept. A character has up to two UTF-16 units.
     this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
     const shown = lines.filter((line) => !this.#masks.take(line)).map((line) => truncate(line, LINE_LIMIT_CHARS))
     if (shown.length > 0) log.info(outputLines(shown.map(untrusted), service.redact))

@@ -59,8 +59,8 @@ export class MainFileWriter {
     }
   }
 
-  /** Answers post if post asks main to stop. Main must stop then, and also if its file was removed. */
-  mustStop(): boolean {
+  /** Answers post if post asks main to stop. Returns whether main must stop: because of that, or because its file was removed. */
+  answerPostAndCheck(): boolean {
     return this.#isWatching && (this.#file.answerStopRequest() || !this.#file.exists())
   }
 

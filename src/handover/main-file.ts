@@ -176,9 +176,10 @@ const SHARED_BY_MAIN_AND_POST = [
 ]
 
 /**
- * The beginning of the file's name. If the runner has lost the state, post finds the file by it. And if the inputs name another service or
- * target in post than in main, it differs. Steps of one job with the same service and target have the same, and their posts may handle each
- * other's files. This does no harm, because posts run only in a job that ends.
+ * The name of main's file begins with this identity, which has two uses. If the runner has lost the state, post finds the file by the
+ * identity. If the inputs name another service or target in post, post notices it by the identity. Two steps of one job with the same service
+ * and target have the same identity, so the post of one step may handle the file of the other step. This does no harm, because posts run
+ * only after all steps of the job.
  */
 function identity(env: NodeJS.ProcessEnv): string {
   const ofTarget = ['base-url', 'project', 'test-suite'].map((input) => variableOf(env, input))

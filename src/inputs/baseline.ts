@@ -70,7 +70,7 @@ function readLatest(files: readonly ResultsFile[], readRun: (path: string) => Ea
   for (const [index, { path, sizeBytes }] of latestFirst.entries()) {
     if (runs.length === MOST_RUNS) break
     readBytes += sizeBytes
-    // Of the files that are left, only as many count as were still wanted.
+    // With enough room, main would have read at most `MOST_RUNS - runs.length` more files. So the warning counts no more than these.
     if (readBytes > MOST_BYTES) return { runs, leftOut: Math.min(files.length - index, MOST_RUNS - runs.length) }
     const run = readRun(path)
     if (run !== undefined) runs.push(run)

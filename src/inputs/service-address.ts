@@ -17,7 +17,7 @@ export function readServiceAddress(inputs: InputReader, env: NodeJS.ProcessEnv):
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }
 
-/** Without any address, one message is enough. So what is missing besides, such as the project, is named only if there is an address. */
+/** Whether there is an address, given or announced. If there is none, only `readBaseUrl` says so, because one message is enough. */
 function hasAddress(inputs: InputReader): boolean {
   return inputs.text('base-url') !== ''
 }

@@ -72,9 +72,8 @@ export function comparePast(testCases: readonly TestCase[], baseline: Baseline):
 type RunsToCompare = readonly [readonly TestCase[], ...(readonly EarlierCase[])[]]
 
 /**
- * The test cases of these runs, without those whose title has no bad test case in any run. Only a test case that is bad in some run gets an
- * entry, and its partners have its title. So the others need no partner. With them, ten runs of 20,000 test cases would take 1.7 s instead of
- * 0.3 s.
+ * Keeps the test cases whose title has a bad test case in at least one run. `comparePast` gives an entry only to these, and the partners of a
+ * test case have its title. So the result is the same, but ten runs of 20,000 test cases take 0.3 s instead of 1.7 s.
  */
 function onlyTitlesWithBadCases([now, ...earlierRuns]: RunsToCompare): RunsToCompare {
   const badTitles = new Set([now, ...earlierRuns].flatMap((cases) => cases.filter(isBad).map(({ title }) => title)))

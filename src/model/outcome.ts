@@ -84,7 +84,7 @@ export interface EndedStep {
   readonly run?: Run | undefined
 }
 
-/** Why the step succeeds or fails: its ending. If its run has finished, what this run means instead. */
+/** Why the step succeeds or fails. If the run has finished, the reason comes from the run. Otherwise the reason is the ending. */
 export type Reason = Exclude<Ending, { kind: 'finished' }> | { readonly kind: ReasonOfFinished }
 
 export type ReasonOfFinished =

@@ -11,8 +11,10 @@ import { verdictSentences } from './ending.ts'
 export function fileEntries(outcome: OutcomeWithRun): readonly TestCase[] {
   const { run, success, counts } = outcome
   const { testCases = [], rawStatus, message } = run
-  // The entry has the message of the run. If the step fails, it is also there if the test cases alone would look complete, although the run
-  // ended early, or would look green, because none failed.
+  // The entry is needed in three cases:
+  // 1. The run has a message, which stands only in this entry.
+  // 2. The step fails, and the run ended early. Without the entry, the test cases would look complete.
+  // 3. The step fails, and no test case failed. Without the entry, the file would look green.
   const endedEarly = run.status !== 'PASSED' && run.status !== 'FAILED'
   const looksGreen = counts.failed === 0
   const needsEntry = message !== undefined || (!success && (endedEarly || looksGreen))

@@ -66,9 +66,8 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
 }
 
 /**
- * Node gives a request its socket before the connection is made. With this, a request gets it only when the connection is made. So the event
- * `socket` means: connected, and nothing sent yet. A start may be repeated only before it. Node's page about `agent.createConnection` allows
- * that a socket is not returned, but given to the callback later.
+ * By default, Node emits a request's event `socket` before the connection is made. This function holds the socket back until the connection is
+ * made. So if the event `socket` has not come, nothing was sent, and a start may be repeated.
  */
 function connectFirst(agent: Agent, made: 'connect' | 'secureConnect'): void {
   const connect = agent.createConnection.bind(agent)
@@ -80,6 +79,7 @@ function connectFirst(agent: Agent, made: 'connect' | 'secureConnect'): void {
       socket.off('error', onError)
       giveSocket(null, socket)
     })
+    // Node then waits until `giveSocket` is called. Its page about `agent.createConnection` allows this.
     return undefined
   }
 }

@@ -33,8 +33,8 @@ export function keyRedaction(apiKey: string): Redact {
 /** Any number of backslashes, because each level of JSON adds some. Each may be written as `\u005c`, which begins with one. */
 const BACKSLASHES = String.raw`\\+(?:u005[cC]\\*)*`
 /**
- * A match begins with the first of several backslashes. If one were left before `***`, the JSON would be invalid. And to try each of millions
- * of backslashes would take too long.
+ * A match must not begin behind a backslash. Otherwise it could leave a backslash before `***`, which makes the JSON invalid. The expression would
+ * also be tried at each of millions of backslashes, which takes too long.
  */
 const NO_BACKSLASH_BEFORE = String.raw`(?<!\\|\\u005[cC])`
 
@@ -50,7 +50,9 @@ function partOf(character: string, backslashesBefore: string): string {
 }
 
 /**
- * The backslashes at the end of the key: pairs, or else a single one. For example, for a key that ends with one backslash:
+ * The backslashes at the end of the key. In JSON, each of them is written as `\\` or as `\u005c`. The expression takes only these whole forms, so
+ * that the backslash of a following `\"` stays. In text that is not JSON, a backslash stands for itself, so the alternative is a single one. For
+ * example, for a key that ends with one backslash:
  *
  *   the text                                    the result
  *   secret\ and text that is not JSON           *** and text that is not JSON

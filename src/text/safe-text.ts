@@ -176,8 +176,8 @@ function withoutCommands(text: string): string {
 // job has no result.
 
 /**
- * The crash needs a surrogate pair at a cut. Masks move text before the cuts, because each secret becomes `***`, and a secret may be one unit
- * long. So pairs are only in the first 80 units, which become at most 80 × 3 = 240 units, before the first cut.
+ * The runner masks first and cuts afterwards. A secret may be one unit long, and its mask `***` has three. So masks make a text at most three
+ * times as long. The first 80 units then end at unit 240 at the latest, before the first cut. So surrogate pairs stay only there.
  */
 const UNITS_WITH_PAIRS = 80
 /** So that a reader sees where a long message is cut: it ends with `…`. */

@@ -6,8 +6,9 @@ declare const brand: unique symbol
  * template tags of `safe-text.ts` take `Untrusted` too, because they make every value safe. If code needs the string itself, it
  * calls `rawText`, so a review can find each such place.
  *
- * The type checker does not notice four other ways, so a review must look for them too: `String(text)`, a template without a tag,
- * `join` on an array of texts, and `JSON.stringify`. Only ctrf.ts uses one of them. It hands its JSON to `safeJson`.
+ * In four other ways, code can make a string of `Untrusted`, and the type checker does not notice them: `String(text)`, a template without a
+ * tag, `join` on an array of texts, and `JSON.stringify`. So a review must look for them too. Only ctrf.ts uses one of them. It hands its JSON
+ * to `safeJson`.
  */
 export interface Untrusted {
   readonly [brand]: 'untrusted text'
