@@ -55,9 +55,8 @@ type End = 'was gone' | 'stopped' | 'killed'
 
 /** `end` is undefined if post could not stop the service. */
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
-  // Only a service that stopped by itself wrote this file. Otherwise, tests may have written it.
-  const stoppedByItself = end === 'stopped'
-  const listed = stoppedByItself ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
+  // Only a service that post has told to stop, and that did so, wrote this file. Otherwise, tests may have written it.
+  const listed = end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
   // Without the list of the service, the clean-up says which runs there were. If it fails too, nobody knows them.
   const runs = listed ?? (await attempt('remove what the service left', () => cleanUp(folder)))
   await showOutput(runs?.finished ?? [], folder)
@@ -128,7 +127,7 @@ function isService(id: number, { path }: ServiceFolder): boolean {
  * process has a limit. Undefined if it fails. Its log says why.
  */
 function cleanUp(folder: ServiceFolder): RunsAtEnd | undefined {
-  console.log('The local service did not end by itself. Post now removes what the service left.')
+  console.log('The local service did not end as it should. Post now removes what the service left.')
   const limits = { timeout: STOP_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
   const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
   const { stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, 'clean', folder.path], options)

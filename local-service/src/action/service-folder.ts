@@ -17,7 +17,10 @@ export function serviceFolder(path: string) {
     privateFolder,
     /** The service keeps its runs here. They show what a killed service left. */
     dataFolder: join(privateFolder, 'data'),
-    /** An argument could be too long, and other users could see it. The service removes the file before tests begin. */
+    /**
+     * Main passes the inputs of the action to the service in this file. As an argument, they could be too long, and other users could see
+     * them. The service removes the file before tests begin.
+     */
     inputs: join(privateFolder, 'inputs.json'),
     /** The service writes here at its end what post shows of its runs. */
     runsAtEnd: join(privateFolder, 'runs-at-end.json'),

@@ -28,7 +28,7 @@ export interface CheckoutContext {
 
 /**
  * Finds what is checked out in a folder. If git cannot say what is checked out, `branch` is the branch of the job, because the gate asks for
- * that branch. A request for it then tests the folder. The response names no branch, because the folder may have another one.
+ * that branch.
  */
 async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
   const { folder } = git
@@ -63,6 +63,7 @@ export async function chooseCheckout(
   const head = await findHead(git, context.checkoutOfJob)
   const original = head.folders
   if (branch === undefined || branch === head.branch || branch === head.commit) {
+    // The folder may have another branch than that of the job, so the run names none.
     if (head.whyUnknown !== undefined) return { original, whyUnknown: head.whyUnknown }
     return { original, branchName: branch ?? head.branch }
   }

@@ -4,7 +4,7 @@ import { whyMoved } from '../checkout/checkout.ts'
 import { linkPackages } from '../checkout/packages.ts'
 import { makeWorkTree } from '../checkout/work-tree.ts'
 import { readShards, withProblems } from '../frameworks/merge.ts'
-import { ReadingThread } from '../frameworks/reading.ts'
+import { ResultReader } from '../frameworks/reading.ts'
 import { isBad, type Report, type TestCase } from '../frameworks/report.ts'
 import { type Progress, readProgress } from '../frameworks/report-reader.ts'
 import { isUnusable, type Unusable } from '../frameworks/unusable.ts'
@@ -68,9 +68,9 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   if (isUnusable(installed)) return outcomeOfUnusable(installed)
   // The name is random, so that the tests of an earlier run in this folder cannot forge the events.
   const eventsFile = join(resources.frameworkFolder, `events-${crypto.randomUUID()}`)
-  await using thread = new ReadingThread(stop)
+  await using reader = new ResultReader(stop)
   const newFolder = join(resources.frameworkFolder, 'blobs')
-  const blobs = await readShards({ ...project, folders, newFolder }, framework.name, thread)
+  const blobs = await readShards({ ...project, folders, newFolder }, framework.name, reader)
   if (isUnusable(blobs)) return outcomeOfUnusable(blobs)
   const call = await framework.prepareCall({
     ...project,
@@ -88,7 +88,7 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
     log(`the service replaces the reporters of the project${reason}`)
   }
   const read = async (end: CommandEnd) => {
-    const found = await (call.readJunitFiles?.(end, thread) ?? thread.read('events', { file: eventsFile, folders }))
+    const found = await (call.readJunitFiles?.(end, reader) ?? reader.read('events', { file: eventsFile, folders }))
     if (isUnusable(found)) return reportOfUnusable(found)
     const report = found && blobs ? withProblems(blobs, found) : found
     if (report?.remark !== undefined) log(report.remark)
@@ -102,8 +102,8 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   const reporterVariables =
     call.readJunitFiles === undefined ? { [REPORT_FILE]: eventsFile, [REPORT_ROOT]: folders.root } : {}
   const ended = call.argv && runProjectCommand(run, call.argv, { ...reporterVariables, ...call.env })
-  // The thread starts after the tests, because it would delay them.
-  thread.startNextThread()
+  // The command has been started above. The thread starts only now, because its start would delay the command.
+  reader.prepareThread()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
   const caller = {
     title: call.title,

@@ -4,7 +4,7 @@ import type { TestedFolders } from '../machine/files.ts'
 import type { GitOptions } from '../machine/git.ts'
 import { argvOf, type UserCommand } from '../machine/script.ts'
 import type { Blobs } from './blob-folder.ts'
-import type { ReadingThread } from './reading.ts'
+import type { ResultReader } from './reading.ts'
 import type { Report } from './report.ts'
 import type { Unusable } from './unusable.ts'
 
@@ -61,7 +61,7 @@ export interface FrameworkCall {
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean
   /** Reads the results when the process has ended. By default, they are in the file of events of the service's reporter. */
-  readJunitFiles?(end: CommandEnd, thread: ReadingThread): Promise<Report | Unusable>
+  readJunitFiles?(end: CommandEnd, reader: ResultReader): Promise<Report | Unusable>
 }
 
 export interface Framework {

@@ -146,8 +146,9 @@ export class Places {
   }
 
   /**
-   * If a report names no file, a frame may be in a helper. The file of the test has its name in it, or has the outermost frame. Some
-   * languages print one place and no stack. Then only the name says whose place it is.
+   * The file of the test, if neither the report nor the class names it. A frame may be in a helper, so the outermost frames come first:
+   * 1. The first file whose source has the name of the test.
+   * 2. The first file of a language that prints whole stacks, or with a main function. In other languages, the only place may be a helper's.
    */
   #fileOfFrames(frames: readonly Place[], { attributes: { name = '', classname } }: XmlElement): string | undefined {
     // Not a test failed, but a file or a suite.

@@ -119,7 +119,8 @@ function findProblem(lines: readonly Line[], end: CommandEnd): Problem | undefin
     const hadNothingToDo = hasSucceeded(end) && !lines.some(({ isName }) => isName)
     return hadNothingToDo ? undefined : { isComplete: false, problem: noFileMatches(lines), advice }
   }
-  // 3. Another line has a report. Without an exit code, a pattern without a file may be that of a job that was cancelled.
+  // 3. Some lines have a report, and others have no file. A name must have one. A pattern must have one only without a command, because then no
+  // exit code says that all jobs have finished. With a command, the exit code says it, so the report is complete.
   const lacking = withoutFile.filter(({ isName }) => isName || end.kind === 'no-command')
   if (lacking.length > 0) return { isComplete: end.kind !== 'no-command', problem: noFileMatches(lacking), advice }
   // 4. Another line has a report, and a name has an old one. A pattern with old reports is only a remark.

@@ -4,7 +4,7 @@ import { argvOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 import { findReports } from './find-reports.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
-import type { ReadingThread } from './reading.ts'
+import type { ResultReader } from './reading.ts'
 
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 
@@ -26,9 +26,9 @@ const linesOf = (report: string) => report.split('\n').flatMap((line) => line.tr
 const GIT_SECONDS = 60
 
 /** The files of the repository, each with a zero byte behind it. Empty without a repository, and if git takes too long. */
-function listFiles(git: GitOptions, thread: ReadingThread): Promise<string> {
+function listFiles(git: GitOptions, reader: ResultReader): Promise<string> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  const { signal } = thread.createLimit(GIT_SECONDS)
+  const { signal } = reader.createLimit(GIT_SECONDS)
   return readGit(args, { ...git, signal }).catch(() => '')
 }
 
@@ -45,13 +45,13 @@ export const junit: Framework = {
       argv: command === undefined ? undefined : argvOf(command),
       title: command !== undefined ? quoteCommand(command) : 'reading the JUnit files',
       replacesReporters: false,
-      readJunitFiles: async (end, thread) =>
-        thread.read('junit', {
+      readJunitFiles: async (end, reader) =>
+        reader.read('junit', {
           patterns,
           folders,
           old,
           end,
-          repositoryFiles: await listFiles(git, thread),
+          repositoryFiles: await listFiles(git, reader),
         }),
     }
   },

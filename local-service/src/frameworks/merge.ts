@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { quote } from '../text.ts'
 import type { Blobs } from './blob-folder.ts'
 import { type CallOptions, type Framework, PASS_WITH_NO_TESTS } from './framework.ts'
-import type { ReadingThread } from './reading.ts'
+import type { ResultReader } from './reading.ts'
 import { isBad, type Report } from './report.ts'
 import type { Unusable } from './unusable.ts'
 
@@ -16,13 +16,13 @@ import type { Unusable } from './unusable.ts'
 export async function readShards(
   { merge, args, folders, newFolder }: Pick<CallOptions, 'merge' | 'args' | 'folders'> & { readonly newFolder: string },
   framework: Framework['name'],
-  thread: ReadingThread,
+  reader: ResultReader,
 ): Promise<Blobs | Unusable | undefined> {
   if (merge === undefined) return undefined
   const folder = resolve(folders.folder, merge)
   const passesWithNoTests = args.includes(PASS_WITH_NO_TESTS)
-  const reader = framework === 'playwright' ? 'playwrightBlobs' : 'vitestBlobs'
-  return thread.read(reader, { folder, merge, root: folders.root, newFolder, passesWithNoTests })
+  const name = framework === 'playwright' ? 'playwrightBlobs' : 'vitestBlobs'
+  return reader.read(name, { folder, merge, root: folders.root, newFolder, passesWithNoTests })
 }
 
 /** The report of a merge, with why the whole fails although no test did, and with what the log says. */

@@ -19,7 +19,7 @@ async function reporterIn(reporterFolder: string): Promise<string> {
   return join(folder, REPORTER)
 }
 
-/** Without the configuration, a merge has the places of the machine of the shard. The user may name another one. */
+/** Without `--config`, a merge reports the paths of the shard's machine. So the service names the configuration, unless the user does. */
 function configurationOf({ command = [], args, folders }: CallOptions): string[] {
   const given = [...wordsOf(command).words, ...args]
   if (given.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))) return []

@@ -20,11 +20,11 @@ const LIMITS = { seconds: 30, stoppedSeconds: 5, mebibytes: 1024, thread: THREAD
 type Value<Name extends keyof Readers> = Awaited<ReturnType<Readers[Name]>>
 
 /** Reads for one run. Each reading has a thread of its own, which ends with the reading. */
-export class ReadingThread {
+export class ResultReader {
   readonly #stop: AbortSignal
   readonly #limits: typeof LIMITS
   /** Undefined if the thread of the next reading was not started before. */
-  #nextThread: Worker | undefined
+  #preparedThread: Worker | undefined
 
   constructor(stop: AbortSignal, limits: Partial<typeof LIMITS> = {}) {
     this.#stop = stop
@@ -32,10 +32,10 @@ export class ReadingThread {
   }
 
   /** Starts the thread of the next reading, so that it is ready when the tests have ended. If that fails, the reading tries again. */
-  startNextThread(): void {
+  prepareThread(): void {
     try {
-      this.#nextThread = this.#create().on('error', () => {
-        this.#nextThread = undefined
+      this.#preparedThread = this.#create().on('error', () => {
+        this.#preparedThread = undefined
       })
     } catch {
       // For example, the system allows no further thread.
@@ -68,8 +68,8 @@ export class ReadingThread {
     const cannotBeRead = (why: string, isOverLimit = false) =>
       unusable(toSentence(`${report} cannot be read: ${why}`), isOverLimit ? 'over-limit' : 'unusable')
     try {
-      worker = this.#nextThread ?? this.#create()
-      this.#nextThread = undefined
+      worker = this.#preparedThread ?? this.#create()
+      this.#preparedThread = undefined
       const responses = on(worker, 'message', { signal, close: ['exit'] })
       worker.postMessage({ name, input } satisfies Request)
       for await (const [response] of responses as AsyncIterable<[Response]>) {
@@ -95,8 +95,8 @@ export class ReadingThread {
 
   /** Ends the thread that no reading has used. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const worker = this.#nextThread
-    this.#nextThread = undefined
+    const worker = this.#preparedThread
+    this.#preparedThread = undefined
     await worker?.terminate()
   }
 }

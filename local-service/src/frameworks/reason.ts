@@ -75,17 +75,7 @@ function whyNoReport({ title, withoutReport }: Caller, end: CommandEnd, words: W
   return say(`${title} could not run the tests`, words)
 }
 
-/**
- * Something is wrong with the report. The first row that applies decides:
- *
- * | what is known | the first line |
- * | --- | --- |
- * | no test failed in a whole report, and the tool said something | `go test exited with code 1: go: errors parsing go.mod` |
- * | the exit code is 0 or there was no command, and nobody said anything | `The report "a.xml" counts 2 failed and lists 0.` |
- * | anything else | `No file matches "a.xml". pytest exited with code 127: pytest: command not found` |
- *
- * In the first row, the next line is the problem. If the exit code is 0, its first line is `… reported an error outside the tests: …`.
- */
+/** Something is wrong with the report. */
 function sayProblem(
   title: string,
   report: Report & { readonly problem: string },
@@ -96,9 +86,14 @@ function sayProblem(
   const ended = `${title} ${describeEnd(end)}`
   const next = advice === undefined ? [] : [advice]
   const isFine = hasSucceeded(end) || end.kind === 'no-command'
-  if (isComplete && !testCases.some(isBad) && words !== undefined)
+  if (isComplete && !testCases.some(isBad) && words !== undefined) {
+    // `go test exited with code 1: go: errors parsing go.mod`, or `go test reported an error outside the tests: …` at exit code 0. The problem is
+    // in the next line.
     return say(isFine ? `${title} reported an error outside the tests` : ended, words, problem, ...next)
+  }
+  // `The report "a.xml" counts 2 failed and lists 0.`
   if (isFine && words === undefined) return [problem, ...next].join(' ')
+  // `No file matches "a.xml". pytest exited with code 127: pytest: command not found`
   return say(`${problem} ${ended}`, words, ...next)
 }
 
@@ -111,7 +106,8 @@ const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 function findOwnError(withoutReport: string | undefined, end: CommandEnd): string | undefined {
   const noMemory = findNoMemory(end)
   if (noMemory !== undefined) return noMemory
-  // If the service started the framework, no test began. But if a command of the project did, the tests may have written the output.
+  // Without a report, no test has begun if the service itself started the framework. Then the output is the framework's own. If a command of
+  // the project started it (`withoutReport`), tests may have written the output.
   return withoutReport === undefined && hasFailed(end) ? findError(end.output) : undefined
 }
 

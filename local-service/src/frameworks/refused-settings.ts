@@ -137,7 +137,7 @@ function whyCommandRefused(
 ): string | undefined {
   // npm takes the first `--` itself, as in `npm exec vitest run -- --retry=1`.
   const isOfNpm = words.find((word) => !/^\w+=/.test(word)) === 'npm'
-  const passedOn = words.filter((word, at) => !isOfNpm || word !== '--' || at !== words.indexOf('--'))
+  const passedOn = isOfNpm ? words.filter((word, at) => word !== '--' || at !== words.indexOf('--')) : words
   const behind = wordsBehind(framework, passedOn)
   if (behind === undefined) {
     // The words of any other program, such as a script of the user, have a meaning of their own.
@@ -145,9 +145,9 @@ function whyCommandRefused(
       ? `"command" is ${quoteCommand(words)}. To merge reports, it must name ${quote(framework)} itself, because any other program could add a filter.`
       : undefined
   }
-  // In `kubectl exec vitest -- npx vitest run`, the program stands behind it.
-  const further = behind.slice(behind.indexOf('--'))
-  if (behind.includes('--') && wordsBehind(framework, further) === undefined)
+  const dashes = behind.indexOf('--')
+  // In `kubectl exec vitest -- npx vitest run`, the program itself is behind "--", so its options may follow.
+  if (dashes !== -1 && wordsBehind(framework, behind.slice(dashes)) === undefined)
     return `"command" is ${quoteCommand(words)}. Behind "--", nothing is an option, but the service adds options at the end. Give "--" and what is behind it in "args".`
   const [first = '', ...others] = behind
   switch (framework) {

@@ -100,6 +100,7 @@ class EventsOfProcess {
       return { ...end, failedFiles, filesWithoutTest: [], said, isComplete: true }
     }
     const tests = [...this.#tests.values()]
+    // A test is INTERRUPTED from its start on, until a later event says how it finished.
     const running = tests.filter(({ status }) => status === 'INTERRUPTED')
     for (const test of running) this.#filesWithoutTest.delete(keyOfFile(test))
     return { ...NO_EVENTS, tests, filesWithoutTest: [...this.#filesWithoutTest.values()], said }
@@ -117,12 +118,13 @@ const NO_EVENTS: Events = {
 
 /**
  * A command may start the framework several times, for example in each package of a workspace, or again for the tests that failed. So what a
- * process says of a file replaces what earlier processes said of it. The report is complete if the process that began last has finished.
+ * process says of a file replaces what earlier processes said of it. The report is complete if the process that began last has finished. A
+ * process that neither finished nor found a test file does not count.
  */
 function joinEvents(earlier: Events, later: Events): Events {
   const said = [...earlier.said, ...later.said]
   const files = new Set([...later.tests, ...later.filesWithoutTest, ...later.failedFiles].map(keyOfFile))
-  // The process ended before it had found a test. Its exit code decides.
+  // The later process says nothing about tests. If it failed, the exit code of the command says so.
   if (!later.isComplete && files.size === 0) return { ...earlier, said }
   const isOther = (one: FileFacts) => !files.has(keyOfFile(one))
   return {

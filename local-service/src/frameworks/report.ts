@@ -69,7 +69,7 @@ export function toMessage(text: string): string {
   return cutMessage(withoutTerminalSequences(text).trimEnd(), MESSAGE_LIMIT_CHARS)
 }
 
-/** How many frames a message shows. One of the others may be in the test's file. */
+/** How many frames a message shows. The others are kept too, because `lineOf` looks for one that is in the test's file. */
 export const SHOWN_FRAMES = 5
 
 /** So many of the last lines of an output stand in a message. */

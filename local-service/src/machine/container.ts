@@ -101,13 +101,14 @@ export async function removeContainers(engine: Engine, runId: string, env: NodeJ
       `a container may be left, because the service keeps only the engines docker and podman without a path. ${next}`,
     )
   }
-  const command = typeof engine === 'string' ? [engine] : engine
+  const isOfThisProcess = typeof engine !== 'string'
+  const command = isOfThisProcess ? engine : [engine]
   const call = async (...args: string[]) => {
     try {
       return await callProgram([...command, ...args], { folder: '/', env, limitMs: RESPONSE_LIMIT_MS })
     } catch (error) {
-      // This service has started no container without the program.
-      if (error instanceof ProgramError && error.isMissing && typeof engine !== 'string') return ''
+      // If the program is missing, this process cannot have started a container with it.
+      if (error instanceof ProgramError && error.isMissing && isOfThisProcess) return ''
       throw new Error(`a container may be left, because "${command[0]} ${args[0]}" failed: ${messageOf(error)}`)
     }
   }

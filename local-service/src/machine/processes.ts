@@ -32,7 +32,10 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   }
 }
 
-/** `watch` writes the first line. If the service dies before, the group is empty, and the recovery finds the processes by their marker. */
+/**
+ * `watch` writes the first line. If the service dies before, `$group` is empty and `kill` does nothing, and the recovery finds the processes by
+ * their marker.
+ */
 const GUARD = `read -r group
 # No second line comes. So this read ends when the service has died.
 read -r end

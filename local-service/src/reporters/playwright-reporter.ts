@@ -65,7 +65,7 @@ export default class EventReporter implements Reporter {
     this.#errors.push(this.#withOwnPaths(error))
   }
 
-  /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
+  /** A global teardown, or a reporter of the project, may end the process when all tests have ended. */
   #endEarly(): void {
     const haveEnded = this.#tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id))
     if (!this.#report.hasFinished && haveEnded) this.onEnd()

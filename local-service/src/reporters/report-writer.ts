@@ -232,7 +232,7 @@ export class ReportWriter {
 }
 
 /**
- * What can stand before an absolute path, also in a text of JSON, where `\n` and `\u001b` are letters. Without this rule, the folder
+ * What can stand before an absolute path. The text may be raw JSON, where a line end is the two characters `\` and `n`. Without this rule, the folder
  * `/app` of a container would be found in `/app/src/app/cart.test.ts` and in `/app/src/(shop)/app/cart.test.ts` twice.
  */
 const BEFORE_PATH = [
@@ -322,7 +322,7 @@ function textOf({ type, name, message, value, code, diff }: Thrown): string {
   ].join('')
 }
 
-/** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
+/** A stack may be any text of any length, because a test may throw anything. So this takes a time that is linear in the length of a line. */
 const FRAME = /^\s+at (?:async )?(?:([^(]*)\()?((?:file:\/\/)?\/.*):(\d+):(\d+)\)?$/
 
 export function framesIn(stack: unknown): Place[] {

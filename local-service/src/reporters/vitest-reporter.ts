@@ -81,8 +81,8 @@ export default class EventReporter implements Reporter {
   #endByStop(): void {
     for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
       const pending = [...children.allTests()].filter((test) => test.result().state === 'pending')
-      // A worker says which test it runs, unless this test blocks it. So if no test of the file is known to run, any of them may be
-      // the one that blocks, and none is reported as a test that never began.
+      // If a test blocks its worker, the worker cannot say that this test has begun. So if no test of the file is known to run, each pending
+      // test may be the one that blocks. Then none is reported as a test that never began.
       const isOneKnownToRun = pending.some(({ id }) => this.#report.isRunning(id))
       const waiting = isOneKnownToRun ? pending.filter(({ id }) => !this.#report.isRunning(id)) : []
       for (const test of waiting) this.#report.finishTest(describeTest(test), this.#describeResult(test))

@@ -94,8 +94,9 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
 }
 
 /**
- * The next service will start this program, and tests may have written its name. A name without its path may be another program, or no
- * program. Without its arguments, Podman does not list the containers of `podman --root /images`. So only these names are kept.
+ * Only the commands `docker` and `podman` are kept, because the next service will start what is kept, and tests may have changed it. A command
+ * with a path or with arguments is not shortened to the name: the name alone may be another program, and Podman without its arguments does
+ * not list the containers of `podman --root /images`.
  */
 function toKeptEngine(command: string): KeptEngine {
   return (['none', 'docker', 'podman'] as const).find((name) => name === command) ?? 'unknown'

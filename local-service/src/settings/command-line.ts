@@ -77,7 +77,10 @@ function parseCommandLine(args: readonly string[]) {
   }
 }
 
-/** Nobody else can write below the user's own state. So the tests of a work tree find no packages of somebody else. */
+/**
+ * Below the user's home, where no other user can put packages. This matters, because work trees are in the data folder, and Node also looks
+ * for packages in all folders above them.
+ */
 function defaultDataFolder(source: string, env: NodeJS.ProcessEnv): string {
   const state = env.XDG_STATE_HOME?.startsWith('/') ? env.XDG_STATE_HOME : join(homedir(), '.local/state')
   return join(state, 'test-run-service', `${basename(source)}-${hash('sha256', source).slice(0, 8)}`)

@@ -2,7 +2,7 @@ import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { JunitReports } from '../../src/frameworks/junit-reports.ts'
-import { ReadingThread } from '../../src/frameworks/reading.ts'
+import { ResultReader } from '../../src/frameworks/reading.ts'
 import { unusable } from '../../src/frameworks/unusable.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 
@@ -26,7 +26,7 @@ function threadOf(body: string, limits: { seconds?: number; stoppedSeconds?: num
      })`,
   )
   const stop = new AbortController()
-  const reading = new ReadingThread(stop.signal, { thread, ...limits })
+  const reading = new ResultReader(stop.signal, { thread, ...limits })
   onTestFinished(() => reading[Symbol.asyncDispose]())
   return { stop, read: () => reading.read('junit', INPUT) }
 }
@@ -39,11 +39,11 @@ function writeTooManyCases(file: string): void {
 describe('a thread that reads what tests wrote', () => {
   it('gives what it has read, several times, also if its thread was not started before, or has ended unused', async () => {
     const folder = await folderWith({ 'a.xml': '<testsuite name="s"><testcase name="a"/></testsuite>' })
-    const thread = new ReadingThread(new AbortController().signal)
+    const thread = new ResultReader(new AbortController().signal)
     const read = () => thread.read('junit', { ...INPUT, folders: { root: folder, folder } })
-    thread.startNextThread()
+    thread.prepareThread()
     const readings = [await read(), await read()]
-    thread.startNextThread()
+    thread.prepareThread()
     await thread[Symbol.asyncDispose]()
     readings.push(await read())
     const whole = { isComplete: true, testCases: [{ title: 's > a' }] }
@@ -74,22 +74,22 @@ describe('a thread that reads what tests wrote', () => {
     const folder = await folderWith({ report: '' })
     const file = join(folder, 'report')
     write(file)
-    await using thread = new ReadingThread(new AbortController().signal)
+    await using thread = new ResultReader(new AbortController().signal)
     const reason = expect.stringMatching(`^The report "${file}" cannot be read: ${problem}\\.$`)
     const result = await thread.read('events', { file, folders: { root: folder, folder } })
     expect(result).toEqual(unusable(reason, 'over-limit'))
   })
 
   it('says in its own words what is wrong with a folder of blobs', async () => {
-    await using thread = new ReadingThread(new AbortController().signal)
+    await using thread = new ResultReader(new AbortController().signal)
     const input = { folder: await folderWith({}), merge: 'all', root: '/', newFolder: '/new', passesWithNoTests: false }
     const reason = expect.stringMatching(/^The folder "all" has no blob report \(\*\.json\)\. Upload .*\.$/)
     expect(await thread.read('vitestBlobs', input)).toEqual(unusable(reason))
   })
 
   it('that cannot be started says so, also the second time', async () => {
-    const reading = new ReadingThread(new AbortController().signal, { thread: 'not-a-path' })
-    reading.startNextThread()
+    const reading = new ResultReader(new AbortController().signal, { thread: 'not-a-path' })
+    reading.prepareThread()
     for (const _ of [1, 2]) {
       const reason = expect.stringMatching(/^The report cannot be read: The worker script or module filename must be/)
       expect(await reading.read('junit', INPUT)).toEqual(unusable(reason))

@@ -1,6 +1,6 @@
 import { junit } from '../../src/frameworks/junit.ts'
 import { type JunitReports, readJunitReports } from '../../src/frameworks/junit-reports.ts'
-import type { ReadingThread } from '../../src/frameworks/reading.ts'
+import type { ResultReader } from '../../src/frameworks/reading.ts'
 import type { Report } from '../../src/frameworks/report.ts'
 import { isUnusable } from '../../src/frameworks/unusable.ts'
 import type { TestedFolders } from '../../src/machine/files.ts'
@@ -8,7 +8,7 @@ import type { TestedFolders } from '../../src/machine/files.ts'
 /** Reads in this thread, because a thread of its own takes longer than most of these tests. */
 function createThread() {
   const read = (_: string, input: JunitReports) => readJunitReports(input)
-  return { read, createLimit: () => ({}) } as unknown as ReadingThread
+  return { read, createLimit: () => ({}) } as unknown as ResultReader
 }
 
 /** Begins a run of a command that writes these reports. What is returned reads them when the command has ended. */
