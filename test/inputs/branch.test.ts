@@ -132,30 +132,28 @@ describe('the branch that the workflow runs on', () => {
   })
 })
 
-describe('an event without a branch to test', () => {
-  const comment = changed(first('issue_comment'), ['issue.pull_request', {}])
-  const tag = realPayloads('push').find(({ ref }) => ref === 'refs/tags/simple-tag')
-  const EVENTS: [string, Payload | undefined, string, GithubContext?][] = [
-    ['issue_comment', comment, noBranchMessage('issue_comment')],
-    ['deployment', first('deployment'), noBranchMessage('deployment')],
-    ['deployment_status', first('deployment_status'), noBranchMessage('deployment_status')],
-    ['release', first('release'), noBranchMessage('release')],
-    ['push', tag, tagMessage('simple-tag')],
-    ['workflow_dispatch', { ref: 'refs/tags/v1.2.3' }, tagMessage('v1.2.3')],
-    ['create', {}, tagMessage('v1'), { ref_name: 'v1', ref_type: 'tag' }],
-  ]
+const comment = changed(first('issue_comment'), ['issue.pull_request', {}])
+const tag = realPayloads('push').find(({ ref }) => ref === 'refs/tags/simple-tag')
+const EVENTS: [string, Payload | undefined, string, GithubContext?][] = [
+  ['issue_comment', comment, noBranchMessage('issue_comment')],
+  ['deployment', first('deployment'), noBranchMessage('deployment')],
+  ['deployment_status', first('deployment_status'), noBranchMessage('deployment_status')],
+  ['release', first('release'), noBranchMessage('release')],
+  ['push', tag, tagMessage('simple-tag')],
+  ['workflow_dispatch', { ref: 'refs/tags/v1.2.3' }, tagMessage('v1.2.3')],
+  ['create', {}, tagMessage('v1'), { ref_name: 'v1', ref_type: 'tag' }],
+]
 
-  test.each(
-    EVENTS,
-  )('%s is refused, unless the user gives a branch, a test suite or a run id', (name, payload, message, github = {}) => {
-    const withInputs = (inputs: Step['inputs']) => branchOf({ name, payload, github, inputs })
-    expect(withInputs({})).toEqual({ problems: [message] })
-    expect(withInputs({ branch: 'feature/cart' })).toEqual({ branch: 'feature/cart' })
-    const suite = { project: '', 'test-suite': 'smoke' }
-    expect(withInputs(suite)).toEqual({ branch: undefined })
-    expect(withInputs({ ...suite, 'api-key': '' })).toEqual({ problems: [expect.stringMatching(/^Input api-key/)] })
-    expect(withInputs({ 'run-id': 'r-1' })).toEqual({ branch: undefined })
-  })
+test.each(
+  EVENTS,
+)('%s, an event without a branch to test, is refused, unless the user gives a branch, a test suite or a run id', (name, payload, message, github = {}) => {
+  const withInputs = (inputs: Step['inputs']) => branchOf({ name, payload, github, inputs })
+  expect(withInputs({})).toEqual({ problems: [message] })
+  expect(withInputs({ branch: 'feature/cart' })).toEqual({ branch: 'feature/cart' })
+  const suite = { project: '', 'test-suite': 'smoke' }
+  expect(withInputs(suite)).toEqual({ branch: undefined })
+  expect(withInputs({ ...suite, 'api-key': '' })).toEqual({ problems: [expect.stringMatching(/^Input api-key/)] })
+  expect(withInputs({ 'run-id': 'r-1' })).toEqual({ branch: undefined })
 })
 
 describe('an event whose file cannot be read', () => {

@@ -61,21 +61,19 @@ describe.skipIf(spawnSync('jq', ['--version']).status !== 0)('the workflow Cance
   })
 })
 
-describe('the check to require', () => {
-  const NEEDED = ['test', 'action', 'container', 'shop', 'workflows']
-  const play = (ends: Readonly<Record<string, 'failure' | 'cancelled' | 'skipped'>>) => {
-    const needs = Object.fromEntries(NEEDED.map((job) => [job, { result: ends[job] ?? ('success' as const) }]))
-    return playJob('.github/workflows/ci.yml', 'ci', { needs })
-  }
+const NEEDED = ['test', 'action', 'container', 'shop', 'workflows']
+const play = (ends: Readonly<Record<string, 'failure' | 'cancelled' | 'skipped'>>) => {
+  const needs = Object.fromEntries(NEEDED.map((job) => [job, { result: ends[job] ?? ('success' as const) }]))
+  return playJob('.github/workflows/ci.yml', 'ci', { needs })
+}
 
-  test.each([
-    [{}, 'success'],
-    [{ test: 'skipped' }, 'failure'],
-    [{ action: 'failure' }, 'failure'],
-    [{ container: 'failure' }, 'failure'],
-    [{ shop: 'skipped' }, 'failure'],
-    [{ workflows: 'cancelled' }, 'failure'],
-  ] as const)('is never skipped, and after %j it is a %s', async (ends, result) => {
-    expect(await play(ends)).toMatchObject({ result })
-  })
+test.each([
+  [{}, 'success'],
+  [{ test: 'skipped' }, 'failure'],
+  [{ action: 'failure' }, 'failure'],
+  [{ container: 'failure' }, 'failure'],
+  [{ shop: 'skipped' }, 'failure'],
+  [{ workflows: 'cancelled' }, 'failure'],
+] as const)('the check to require is never skipped, and after %j it is a %s', async (ends, result) => {
+  expect(await play(ends)).toMatchObject({ result })
 })

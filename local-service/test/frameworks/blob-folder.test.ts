@@ -243,15 +243,13 @@ it.each(
   await expect(check(folder)).rejects.toThrow(`has "a.${extension}", which is no regular file. Leave it out`)
 })
 
-describe('a merge', () => {
-  it('with coverage fails if a report has none, because the framework would find the thresholds met', () => {
-    const blobs = { folder: '/all', problems: [], withoutCoverage: ['"2-2.json"'] }
-    const report = { testCases: [], isComplete: true, errors: [], said: [] }
-    expect(withProblems(blobs, report).problem).toBeUndefined()
-    expect(withProblems(blobs, { ...report, hasCoverage: true }).problem).toMatch(
-      /^The coverage of the whole is not known, because these reports have none: "2-2\.json"\. /,
-    )
-  })
+it('a merge with coverage fails if a report has none, because the framework would find the thresholds met', () => {
+  const blobs = { folder: '/all', problems: [], withoutCoverage: ['"2-2.json"'] }
+  const report = { testCases: [], isComplete: true, errors: [], said: [] }
+  expect(withProblems(blobs, report).problem).toBeUndefined()
+  expect(withProblems(blobs, { ...report, hasCoverage: true }).problem).toMatch(
+    /^The coverage of the whole is not known, because these reports have none: "2-2\.json"\. /,
+  )
 })
 
 describe("Playwright's reports", () => {

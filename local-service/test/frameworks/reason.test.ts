@@ -28,36 +28,34 @@ const THRESHOLD = 'ERROR: Coverage for lines (33.33%) does not meet global thres
 const NO_MEMORY = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
 const SUMMARY = Array.from({ length: 9 }, (_, index) => `line ${index} of the summary`)
 
-describe('what a framework prints that does not start', () => {
-  it.each([
-    [
-      'a missing package',
-      " MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'\n\n",
-      "MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'",
-    ],
-    [
-      'a syntax error',
-      'SyntaxError: /shop/playwright.config.ts: Unexpected token (1:10)\n\n> 1 | const a = ;\n',
-      'SyntaxError: /shop/playwright.config.ts: Unexpected token (1:10)',
-    ],
-    [
-      'an error of esbuild, whose first line has no reason',
-      '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\nvitest.config.ts:2:36: ERROR: Expected "}"\n    at failureErrorWithLog (x.js:1)\n',
-      'Error: Build failed with 1 error: vitest.config.ts:2:36: ERROR: Expected "}"',
-    ],
-    [
-      'an error of Rolldown, which has a blank line behind its first line',
-      '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\n\n[PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯\n\n    at f (x.js:1)\n',
-      'Error: Build failed with 1 error: [PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯',
-    ],
-    [
-      'blob reports of two versions of Vitest',
-      '⎯⎯⎯ Unhandled Error ⎯⎯⎯\nError: All must have the same Vitest version, received\n\n- "blob-1-2.json" uses v5.1.1\n- "blob-2-2.json" uses v5.1.9\n ❯ readBlobs node_modules/vitest/a.js:7987:31\n',
-      'Error: All must have the same Vitest version, received - "blob-1-2.json" uses v5.1.1\n- "blob-2-2.json" uses v5.1.9',
-    ],
-  ])('is the reason, for %s', (_what, output, error) => {
-    expect(why(exited(output), undefined)).toBe(`vitest could not run the tests: ${error}`)
-  })
+it.each([
+  [
+    'a missing package',
+    " MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'\n\n",
+    "MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'",
+  ],
+  [
+    'a syntax error',
+    'SyntaxError: /shop/playwright.config.ts: Unexpected token (1:10)\n\n> 1 | const a = ;\n',
+    'SyntaxError: /shop/playwright.config.ts: Unexpected token (1:10)',
+  ],
+  [
+    'an error of esbuild, whose first line has no reason',
+    '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\nvitest.config.ts:2:36: ERROR: Expected "}"\n    at failureErrorWithLog (x.js:1)\n',
+    'Error: Build failed with 1 error: vitest.config.ts:2:36: ERROR: Expected "}"',
+  ],
+  [
+    'an error of Rolldown, which has a blank line behind its first line',
+    '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\n\n[PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯\n\n    at f (x.js:1)\n',
+    'Error: Build failed with 1 error: [PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯',
+  ],
+  [
+    'blob reports of two versions of Vitest',
+    '⎯⎯⎯ Unhandled Error ⎯⎯⎯\nError: All must have the same Vitest version, received\n\n- "blob-1-2.json" uses v5.1.1\n- "blob-2-2.json" uses v5.1.9\n ❯ readBlobs node_modules/vitest/a.js:7987:31\n',
+    'Error: All must have the same Vitest version, received - "blob-1-2.json" uses v5.1.1\n- "blob-2-2.json" uses v5.1.9',
+  ],
+])('what a framework prints that does not start is the reason, for %s', (_what, output, error) => {
+  expect(why(exited(output), undefined)).toBe(`vitest could not run the tests: ${error}`)
 })
 
 describe('what a framework says about itself', () => {
@@ -89,47 +87,45 @@ describe('what a framework says about itself', () => {
   })
 })
 
-describe('the output of a framework that says nothing about itself', () => {
-  const cutOff: Report = { ...COMPLETE, isComplete: false }
+const cutOff: Report = { ...COMPLETE, isComplete: false }
 
-  it.each<[string, CommandEnd, Report | undefined, string]>([
-    [
-      'that Node ended has the error of Node first',
-      exited(CRASH),
-      cutOff,
-      `vitest exited with code 1 before it had reported all tests: Error: Worker exited unexpectedly\nThe output ends with:\n${CRASH.trim()}`,
-    ],
-    [
-      'that was killed has what V8 said',
-      {
-        kind: 'cut-off',
-        how: 'was killed by SIGABRT',
-        output: `<--- Last few GCs --->\n\n${NO_MEMORY}\n----- Native\n`,
-      },
-      undefined,
-      `vitest was killed by SIGABRT: ${NO_MEMORY}`,
-    ],
-    [
-      'that was killed has nothing that a test printed',
-      { kind: 'cut-off', how: 'was killed by SIGKILL', output: `Error: of a test\n\na test says: ${NO_MEMORY}\n` },
-      undefined,
-      'vitest was killed by SIGKILL.',
-    ],
-    [
-      'is quoted by its last ten lines',
-      exited(['Error: printed by a test', ...SUMMARY, '', 'the end\n'].join('\n')),
-      COMPLETE,
-      `vitest exited with code 1, although no test failed: the end\nThe output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
-    ],
-    [
-      'is not quoted if failed tests say why',
-      exited('noise\n'),
-      { ...COMPLETE, testCases: [FAILED], problem: 'The report counts 2 failed and lists 1.' },
-      'The report counts 2 failed and lists 1. vitest exited with code 1.',
-    ],
-  ])('%s', (_what, end, report, reason) => {
-    expect(why(end, report)).toBe(reason)
-  })
+it.each<[string, CommandEnd, Report | undefined, string]>([
+  [
+    'that Node ended has the error of Node first',
+    exited(CRASH),
+    cutOff,
+    `vitest exited with code 1 before it had reported all tests: Error: Worker exited unexpectedly\nThe output ends with:\n${CRASH.trim()}`,
+  ],
+  [
+    'that was killed has what V8 said',
+    {
+      kind: 'cut-off',
+      how: 'was killed by SIGABRT',
+      output: `<--- Last few GCs --->\n\n${NO_MEMORY}\n----- Native\n`,
+    },
+    undefined,
+    `vitest was killed by SIGABRT: ${NO_MEMORY}`,
+  ],
+  [
+    'that was killed has nothing that a test printed',
+    { kind: 'cut-off', how: 'was killed by SIGKILL', output: `Error: of a test\n\na test says: ${NO_MEMORY}\n` },
+    undefined,
+    'vitest was killed by SIGKILL.',
+  ],
+  [
+    'is quoted by its last ten lines',
+    exited(['Error: printed by a test', ...SUMMARY, '', 'the end\n'].join('\n')),
+    COMPLETE,
+    `vitest exited with code 1, although no test failed: the end\nThe output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
+  ],
+  [
+    'is not quoted if failed tests say why',
+    exited('noise\n'),
+    { ...COMPLETE, testCases: [FAILED], problem: 'The report counts 2 failed and lists 1.' },
+    'The report counts 2 failed and lists 1. vitest exited with code 1.',
+  ],
+])('the output of a framework that says nothing about itself %s', (_what, end, report, reason) => {
+  expect(why(end, report)).toBe(reason)
 })
 
 describe('a command of the project that leaves no report', () => {
