@@ -86,12 +86,6 @@ describe('a start that the service provably did not take', () => {
     expect(endedMs).toBe(300_000)
   })
 
-  test('is not repeated after 5 minutes, whatever has failed', async () => {
-    const twoMinutes = [failure(statusFailure(429, 120_000)), failure(REFUSED)]
-    const { endedMs } = await start({ replies: [...twoMinutes, ...twoMinutes, ...twoMinutes] })
-    expect(endedMs).toBeLessThanOrEqual(300_000)
-  })
-
   test.each([REFUSED, TOO_MANY])('is never repeated past the limit of the wait: $kind', async (reason) => {
     const { end, sentMs } = await start({ replies: [failure(reason)], deadlineMs: 10_000 })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted: false })
