@@ -126,11 +126,9 @@ describe('the code', () => {
   })
 })
 
-describe.each(PAGES)('$page', ({ page, manifest, lists }) => {
-  it(`has the tables that "npm run readme" writes from ${manifest}`, () => {
-    const [text, yml] = [page, manifest].map((file) => readFileSync(join(root, file), 'utf8')) as [string, string]
-    expect(withTables(text, yml, lists)).toBe(text)
-  })
+it.each(PAGES)('$page has the tables that "npm run readme" writes from $manifest', ({ page, manifest, lists }) => {
+  const [text, yml] = [page, manifest].map((file) => readFileSync(join(root, file), 'utf8')) as [string, string]
+  expect(withTables(text, yml, lists)).toBe(text)
 })
 
 function inputsRead(): Set<string> {

@@ -154,35 +154,33 @@ let wholeOfVitest: Promise<Results> | undefined
 
 const VITEST = (['vitest-5', 'vitest-4', 'vitest-3'] as const).map(ofVitest)
 
-describe.each([...VITEST, PLAYWRIGHT])('20 files in two shards of $name', (framework) => {
-  it('are merged to what a run without shards has, and without a shard the run fails and names it', async () => {
-    const { folder, runShard, run, merge } = await aProject(framework)
-    await Promise.all([runShard(1), runShard(2)])
-    const second = join(folder, 'all', framework.second)
-    // Shards may have run in a folder with another path, such as in a container.
-    if (framework.version !== undefined)
-      await writeFile(second, (await readFile(second, 'utf8')).replaceAll(folder, '/__w/shop/shop'))
-    const merged = await merge()
-    await rm(join(folder, 'paid'))
-    const whole = await (framework.version === undefined ? run({}) : runVitestOnce(run))
-    expect(factsOf(merged)).toEqual(factsOf(whole))
-    expect(merged).toMatchObject({ status: 'FAILED', message: undefined })
-    const bad = merged.testCases.filter(({ status }) => status !== 'PASSED' && status !== 'SKIPPED')
-    expect(bad.map(({ status }) => status).sort()).toEqual(['FAILED', 'FAILED', 'FAILED', 'FLAKY'])
-    expect([countNew(merged, whole), countNew(merged)]).toEqual([0, 3])
+it.each([
+  ...VITEST,
+  PLAYWRIGHT,
+])('20 files in two shards of $name are merged to what a run without shards has, and without a shard the run fails', async (framework) => {
+  const { folder, runShard, run, merge } = await aProject(framework)
+  await Promise.all([runShard(1), runShard(2)])
+  const second = join(folder, 'all', framework.second)
+  // Shards may have run in a folder with another path, such as in a container.
+  if (framework.version !== undefined)
+    await writeFile(second, (await readFile(second, 'utf8')).replaceAll(folder, '/__w/shop/shop'))
+  const merged = await merge()
+  await rm(join(folder, 'paid'))
+  const whole = await (framework.version === undefined ? run({}) : runVitestOnce(run))
+  expect(factsOf(merged)).toEqual(factsOf(whole))
+  expect(merged).toMatchObject({ status: 'FAILED', message: undefined })
+  const bad = merged.testCases.filter(({ status }) => status !== 'PASSED' && status !== 'SKIPPED')
+  expect(bad.map(({ status }) => status).sort()).toEqual(['FAILED', 'FAILED', 'FAILED', 'FLAKY'])
+  expect([countNew(merged, whole), countNew(merged)]).toEqual([0, 3])
 
-    if (framework.version === undefined) await expectSameOfJunitFiles(folder, run)
+  if (framework.version === undefined) await expectSameOfJunitFiles(folder, run)
 
-    // The versions of Vitest name the shards alike.
-    if (framework.version === 'vitest-3' || framework.version === 'vitest-4') return
-    await rm(second)
-    const part = await merge()
-    expect(part).toMatchObject({
-      status: 'FAILED',
-      message: expect.stringContaining('Shard 2/2 is missing beside '),
-    })
-    expect(part.testCases.length).toBeLessThan(whole.testCases.length)
-  })
+  // The versions of Vitest name the shards alike.
+  if (framework.version === 'vitest-3' || framework.version === 'vitest-4') return
+  await rm(second)
+  const part = await merge()
+  expect(part).toMatchObject({ status: 'FAILED', message: expect.stringContaining('Shard 2/2 is missing beside ') })
+  expect(part.testCases.length).toBeLessThan(whole.testCases.length)
 })
 
 describe('a merge of Playwright', () => {
