@@ -7,9 +7,10 @@ import { abortOnSignals, exitAfter, maskKey } from './process.ts'
 const { signal, abort } = abortOnSignals()
 const mainFile = openMainFile(process.env)
 maskKey(process.env)
-// Post may ask main to stop when main is already stopping. Main must answer then too, because post otherwise takes main for dead. So this
-// timer runs until main exits.
-setInterval(() => mainFile.answerPostAndCheck() && abort('end of job'), 250).unref()
+// Nothing ends this timer. Post takes a main that does not answer for dead, also if this main is already stopping.
+setInterval(() => {
+  if (mainFile.answerPostAndCheckStop()) abort('end of job')
+}, 250).unref()
 
 const task = async () => {
   const { runMain } = await import('./run-main.ts')

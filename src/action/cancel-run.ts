@@ -52,7 +52,7 @@ class CancelTries {
   readonly #run: RunToCancel
   readonly #cancel: Cancel
   readonly #world: RunWorld
-  /** Whether it may be this step that has cancelled the run, if the run is CANCELLED. */
+  /** Whether an earlier request of this step may have cancelled the run. */
   #mayHaveCancelled = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
@@ -87,9 +87,9 @@ class CancelTries {
     this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
     if (response.kind === 'not-listed') {
-      // The service has not cancelled the run with this request. So if the run is CANCELLED now, somebody else has cancelled it.
+      // The response says that the run was not cancelled yet. So if the run is CANCELLED now, somebody else has cancelled it.
       const result = await this.#readRun(response, this.#requestOptions(deadlineMs, signal))
-      // But the service has accepted the request. So if the run is CANCELLED at a later try, this step may have cancelled it.
+      // But the service has accepted the request, and may still cancel the run because of it.
       this.#mayHaveCancelled = true
       return result
     }

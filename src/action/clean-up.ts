@@ -40,9 +40,11 @@ export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWo
 
 /** Asks main to stop. If main lives, waits until it has removed its file. A main that lives cancels its run itself. */
 async function stopMain(file: MainFile, world: PostWorld): Promise<void> {
+  // If post cannot ask, it takes main for dead.
   if (!file.askToStop()) return
   await waitUntil(() => !file.exists() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
-  // This is asked before `exists`, because another post may remove main's file and then the request.
+  // This comes before `exists`. Otherwise, another post could remove both files between the two, and this post would see an answer that main never
+  // gave.
   const hasAnswered = file.isStopAnswered()
   // Without its file, main has nothing left to do. Without an answer, main is dead.
   if (!file.exists() || !hasAnswered) return

@@ -29,7 +29,7 @@ export function isPerhapsNotKnownYet({ knownSinceMs }: RunHandle, response: Fail
 /** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
 
-/** Whether another try may succeed. Only the status of a response can say that no other try will. */
+/** Whether another try may succeed. Only some statuses rule this out, such as 400 or 404. */
 export function isTransient(failure: Failure): boolean {
   return failure.kind !== 'status' || failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
 }

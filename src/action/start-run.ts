@@ -50,9 +50,10 @@ export async function startRun(
     const limitMs = Math.min(repeatForMs, service.failureLimitMs)
     const lastTryMs = Math.min(firstTryMs + limitMs, deadlineMs - SHORTEST_WAIT_MS)
     const nowMs = clock.now()
+    // If the pause that the service asks for ends after `lastTryMs`, main gives up.
     if (nowMs >= lastTryMs || nowMs + askedPauseMs(response) > lastTryMs) return failed
 
-    // If main's own pause would end after `lastTryMs`, it is shortened. A pause that the service asks for never is, as the line above says.
+    // Main shortens only its own pause.
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), lastTryMs)
     const timeUntil = (atMs: number) => durationText(atMs - clock.now())
     const line = () =>

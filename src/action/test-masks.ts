@@ -34,7 +34,7 @@ export class TestMasks {
       .replaceAll('%0A', '\n')
       .replaceAll('%25', '%')
       .split(/[\r\n]/)
-    // `some` alone would leave out the values after the first.
+    // `some` stops at the first secret value, but the runner must get all of them. So `map` comes first.
     return lines.map((value) => this.#maskIfSecret(value.trim())).some((isSecret) => isSecret)
   }
 
@@ -59,7 +59,7 @@ export class TestMasks {
  * contain, main does not write.
  */
 export function isWrittenByMain(value: string, programText: string): boolean {
-  return maskedForms(value).some((form) => isPartOfMain(form, programText))
+  return maskedForms(value).some((form) => couldDestroyMain(form, programText))
 }
 
 /** GitHub's runner masks no shorter part of a value. */
@@ -69,11 +69,13 @@ const SHORTEST_PART_CHARS = 6
 function maskedForms(value: string): string[] {
   // `TrimDoubleQuotes`: of `"details"`, the runner also masks `details`.
   const inQuotes = value.replace(/^"(.*)"$/, '$1')
-  // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: of `x&details`, the runner also masks `details`.
-  const partEnd = value.includes('&+') ? value.indexOf('&+') + 2 : value.lastIndexOf('&') + 1
-  const parts = [inQuotes, value.slice(0, partEnd), value.slice(partEnd)].filter(
-    (one) => one.length >= SHORTEST_PART_CHARS,
-  )
+  // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: PowerShell may show a value in two parts. It divides the value behind the
+  // first `&+`, and colours the next letter, or else behind the last `&`. The runner masks both parts: of `x&details` also `details`.
+  const plus = value.indexOf('&+')
+  const last = value.lastIndexOf('&')
+  const halves =
+    plus === -1 ? [value.slice(0, last + 1), value.slice(last + 1)] : [value.slice(0, plus + 2), value.slice(plus + 3)]
+  const parts = [inQuotes, ...halves].filter((one) => one.length >= SHORTEST_PART_CHARS)
   // `Base64StringEscape` and its shifted forms. Base64 encodes three bytes at a time, and the value may begin at the first, the second or the
   // third byte of a group. So the runner also masks the base64 of the value without its first bytes. For example, `aj)l` without its first byte
   // is `j)l`, whose base64 is `ails`, a part of `<details>`.
@@ -82,11 +84,11 @@ function maskedForms(value: string): string[] {
   return [value, ...parts, ...base64]
 }
 
-function isPartOfMain(value: string, programText: string): boolean {
+function couldDestroyMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // Main writes `<` and `>` only in its own tags, because it escapes them in all other text. So a value can destroy a tag only with a part
-  // that has one of them. The text between these parts may come from a test, so only these parts are looked for. For example, `de>pays</co`
-  // has the parts `de>` and `</co`, and `<a href="https://x">` has `<a href=` and `>`.
+  // Main writes `<` and `>` only in its own tags, because it escapes them in all other text. So the value is in a page only if main writes each
+  // part of the value that touches a `<` or `>`. What stands between these parts may come from a test. For example, `de>pays</co` has the parts
+  // `de>` and `</co`, and `<a href="https://x">` has `<a href=` and `>`.
   const partsOfTags = value.split(/(?=<)|(?<=>)|"/).filter((part) => part.startsWith('<') || part.endsWith('>'))
   return partsOfTags.length > 0 && partsOfTags.every((part) => programText.includes(part))
 }

@@ -60,7 +60,7 @@ export class MainFileWriter {
   }
 
   /** Answers post if post asks main to stop. Returns whether main must stop: because of that, or because its file was removed. */
-  answerPostAndCheck(): boolean {
+  answerPostAndCheckStop(): boolean {
     return this.#isWatching && (this.#file.answerStopRequest() || !this.#file.exists())
   }
 

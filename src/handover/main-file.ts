@@ -89,7 +89,7 @@ export class MainFile {
 
   // What post does with it:
 
-  /** False if the request cannot be created. It may be there already, from another post with the same identity. */
+  /** Returns whether there is a request now. Another post with the same identity may have created it. */
   askToStop(): boolean {
     const path = this.path + STOP
     return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || isThere(path, { ifUnknown: false })
@@ -150,8 +150,8 @@ export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boole
 }
 
 /**
- * Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. If the system cannot
- * say it, main's file counts as there, main sees no request, and post sees no answer.
+ * Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. `ifUnknown` is the
+ * result if the system cannot say it. Each caller gives the value with which nobody stops too early.
  */
 function isThere(path: string, { ifUnknown }: { readonly ifUnknown: boolean }): boolean {
   try {

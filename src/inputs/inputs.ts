@@ -82,14 +82,21 @@ function readRunId(inputs: InputReader): string | undefined {
   return given || undefined
 }
 
-/** The commit to which the places in reports link. Undefined if nobody knows it. */
+/**
+ * The commit to which the places in reports link. Undefined if nobody knows it.
+ *
+ *   the branch, given or announced   the commit
+ *   a hash                           this hash
+ *   a name                           nobody knows it
+ *   none                             that of the event, unless the announced service says that nobody knows it
+ */
 function testedCommit(
   inputs: InputReader,
   env: NodeJS.ProcessEnv,
   event: WorkflowEvent,
   runId: string | undefined,
 ): string | undefined {
-  // A run that the input `run-id` names may be of any commit, so only the input `branch` itself can say it.
+  // A run that the input `run-id` names may be of any commit, so only a branch that the user gives counts.
   if (runId !== undefined && !inputs.isGiven('branch')) return undefined
   const branch = inputs.text('branch')
   if (branch !== '') return isCommit(branch) ? branch : undefined

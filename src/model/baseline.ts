@@ -134,7 +134,7 @@ function pairUp(now: readonly TestCase[], earlier: readonly EarlierCase[]) {
   const withFileNow = pairBy(title, same.unpairedNow.filter(hasFile), same.unpairedEarlier.filter(hasNoFile))
   return {
     partners: new Map([...same.partners, ...withFileEarlier.partners, ...withFileNow.partners]),
-    // What step 1 leaves of the earlier run goes to step 2, with a file, or to step 3, without. So no test case is listed twice.
+    // Step 1 leaves the earlier test cases with a file to step 2, and those without a file to step 3. So no test case is listed twice.
     removed: [...withFileEarlier.unpairedEarlier, ...withFileNow.unpairedEarlier],
   }
 }
@@ -157,6 +157,7 @@ function pairBy(key: (testCase: EarlierCase) => string, now: readonly TestCase[]
   return {
     partners,
     unpairedNow: now.filter((testCase) => !partners.has(testCase)),
+    // They are counted and not looked up, because equal earlier cases share one object (`sharedCase`).
     unpairedEarlier: [...earlierByKey].flatMap(([name, cases]) => cases.slice(nowByKey.get(name)?.length ?? 0)),
   }
 }

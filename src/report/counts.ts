@@ -29,7 +29,8 @@ export function removedAndSkippedCounts(comparison: Comparison | undefined): Par
 }
 
 /**
- * The sum of the durations of the test cases, which the run time does not say. For example, a run that merges shards takes only a moment.
+ * The sum of the durations of the test cases. It can differ from the run time: tests may run at once, and a run that only merges the reports of
+ * shards takes a moment.
  * Undefined if no test case has a duration.
  */
 function testTime({ testCases = [] }: Run): Fragment | undefined {

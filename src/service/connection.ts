@@ -108,7 +108,8 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   let agent = open()
   return {
     async request(request, signal, onSent) {
-      // undici tells only the handler of a request when the request is sent, so each handler is wrapped.
+      // undici says that a request is sent only to the handler of the request, by `onRequestStart`. So this method is replaced by one that also
+      // calls `onSent`.
       const telling = agent.compose((dispatch) => (options, handler) => {
         const onRequestStart = handler.onRequestStart?.bind(handler)
         handler.onRequestStart = (...start) => {

@@ -30,7 +30,10 @@ export function keyRedaction(apiKey: string): Redact {
   return (text) => (text.includes('\\') ? text.replace(expression, '***') : text.replaceAll(apiKey, '***'))
 }
 
-/** Any number of backslashes, because each level of JSON adds some. Each may be written as `\u005c`, which begins with one. */
+/**
+ * One or more backslashes, because each level of JSON adds some. A backslash is written as `\` or as `\u005c`, and both begin with `\`. So this
+ * is a `\`, and then any mix of `\` and `u005c`.
+ */
 const BACKSLASHES = String.raw`\\+(?:u005[cC]\\*)*`
 /**
  * A match must not begin behind a backslash. Otherwise it could leave a backslash before `***`, which makes the JSON invalid. The expression would
@@ -49,17 +52,21 @@ function partOf(character: string, backslashesBefore: string): string {
   return `${before}(?:u00${digits}|${character.replace(/\W/, '\\$&')})`
 }
 
+/** A backslash of the key in JSON. Pairs are taken whole, so that the backslash of a following `\"` stays. */
+const BACKSLASH_IN_JSON = String.raw`\\{1,3}u005[cC]|\\\\`
+/** In text that is not JSON, a backslash stands for itself. */
+const PLAIN_BACKSLASH = String.raw`\\`
 /**
- * The backslashes at the end of the key. In JSON, each of them is written as `\\` or as `\u005c`. The expression takes only these whole forms, so
- * that the backslash of a following `\"` stays. In text that is not JSON, a backslash stands for itself, so the alternative is a single one. For
- * example, for a key that ends with one backslash:
+ * A key has at most 512 characters, and JSON in a string of JSON has two pairs for each backslash. Without a limit, a text with millions of
+ * pairs would exceed the stack of the expression.
+ */
+const MOST_PAIRS = 1_024
+/**
+ * The backslashes at the end of the key. For example, for a key that ends with one backslash:
  *
  *   the text                                    the result
  *   secret\ and text that is not JSON           *** and text that is not JSON
  *   {"title":"secret\\"}                       {"title":"***"}
  *   {"title":"secret\\\" is quoted"}          {"title":"***\" is quoted"}    the third backslash is of the quotation mark
- *
- * A key has at most 512 backslashes. JSON in a string of JSON has two pairs for each, so there are at most 1,024 pairs. Without this limit, a
- * text with millions of pairs would exceed the stack of the expression.
  */
-const LAST_BACKSLASHES = String.raw`(?:(?:\\{1,3}u005[cC]|\\\\){1,1024}|\\)`
+const LAST_BACKSLASHES = `(?:(?:${BACKSLASH_IN_JSON}){1,${MOST_PAIRS}}|${PLAIN_BACKSLASH})`

@@ -176,8 +176,8 @@ function withoutCommands(text: string): string {
 // job has no result.
 
 /**
- * The runner masks first and cuts afterwards. A secret may be one unit long, and its mask `***` has three. So masks make a text at most three
- * times as long. The first 80 units then end at unit 240 at the latest, before the first cut. So surrogate pairs stay only there.
+ * Surrogate pairs stay only in the first 80 units, because these are surely before the first cut: the runner masks a text before it cuts the
+ * text, a secret may be one unit long, and its mask `***` has three. So 80 units become at most 240.
  */
 const UNITS_WITH_PAIRS = 80
 /** So that a reader sees where a long message is cut: it ends with `…`. */

@@ -61,7 +61,7 @@ const STYLES = new RegExp(`(${STYLE})`, 'g')
 const FROM_FIRST_STYLE = new RegExp(`${STYLE}.*`, 'g')
 const RESET = '\u001B[0m'
 
-/** Styles stay. A reset ends each line that has one, so that no colour goes on in the next line of the log. */
+/** Styles stay. Each line with a style gets a reset at its end, so that no colour goes on in the next line of the log. */
 export function colouredLines(text: string): string {
   if (!text.includes('\u001B')) return withVisibleCharacters(text)
   // `split` with a group keeps the styles, as every second part.

@@ -283,7 +283,7 @@ describe('a line that masks a value', () => {
     ...['code', 'details', '<p>', '</p>', ' failed', 'Tests failed', 'PASSED', '&#10;', 'finished as', 'ails><sum'],
     ...['d><b><code', '<code>pays', 'pays</code>', '>pays', '"><code>pays', '#L3"><code>', '<a href="https://x'],
     // The runner masks a part of these values too, or their base64.
-    ...['"details"', 'x&details', '&+details', '<b><code>&<x', 'aj)l', 'aajx'],
+    ...['"details"', 'x&details', '&+details', '&+xdetails', '<b><code>&<x', 'aj)l', 'aajx'],
   ])('is data if main itself may write the value “%s”', async (value) => {
     const { masks, output } = await watch({ textAt: () => `::add-mask::${value}\n` })
     expect([masks, output]).toEqual([[], `: :add-mask::${value}`])

@@ -112,7 +112,7 @@ describe.each(OTHER_THINGS)('%s', (_, create) => {
     rmSync(file.path)
     create(file.path)
     expect(() => mainFile.starting()).toThrow(`there is no file ${file.path}`)
-    expect(mainFile.answerPostAndCheck()).toBe(true)
+    expect(mainFile.answerPostAndCheckStop()).toBe(true)
     expect([...findMainFiles({ ...env, ...state() }), ...findMainFiles(env)]).toEqual([])
     rmSync(file.path, { recursive: true })
   })
@@ -120,7 +120,7 @@ describe.each(OTHER_THINGS)('%s', (_, create) => {
   it('in the place of a request to stop counts as nothing', () => {
     const { file, mainFile } = job()
     create(`${file.path}.stop`)
-    expect(mainFile.answerPostAndCheck()).toBe(false)
+    expect(mainFile.answerPostAndCheckStop()).toBe(false)
     expect(file.askToStop()).toBe(false)
   })
 })
@@ -220,12 +220,12 @@ describe('post', () => {
 describe('main must stop', () => {
   it('if post asks it. Main answers by removing the request', () => {
     const { file, mainFile } = job()
-    expect(mainFile.answerPostAndCheck()).toBe(false)
+    expect(mainFile.answerPostAndCheckStop()).toBe(false)
     file.askToStop()
     expect(file.isStopAnswered()).toBe(false)
-    expect(mainFile.answerPostAndCheck()).toBe(true)
+    expect(mainFile.answerPostAndCheckStop()).toBe(true)
     expect(file.isStopAnswered()).toBe(true)
-    expect(mainFile.answerPostAndCheck()).toBe(false)
+    expect(mainFile.answerPostAndCheckStop()).toBe(false)
   })
 
   it('if its file is gone, because the job has ended. Main does not create the file again', () => {
@@ -233,20 +233,20 @@ describe('main must stop', () => {
     mainFile.starting()
     file.remove()
     mainFile.started('r-1', true)
-    expect(mainFile.answerPostAndCheck()).toBe(true)
+    expect(mainFile.answerPostAndCheckStop()).toBe(true)
     expect(readdirSync(temp)).toEqual([])
   })
 
   it('not when nothing is left to do, and not if it could not create its file', () => {
     const { mainFile } = job()
     mainFile.done()
-    expect(mainFile.answerPostAndCheck()).toBe(false)
-    expect(new MainFileWriter(new MainFile('/nowhere/file')).answerPostAndCheck()).toBe(false)
+    expect(mainFile.answerPostAndCheckStop()).toBe(false)
+    expect(new MainFileWriter(new MainFile('/nowhere/file')).answerPostAndCheckStop()).toBe(false)
   })
 
   it('not while its folder cannot be looked at', () => {
     const { mainFile, temp } = job()
     breakFolder(temp)
-    expect(mainFile.answerPostAndCheck()).toBe(false)
+    expect(mainFile.answerPostAndCheckStop()).toBe(false)
   })
 })

@@ -210,7 +210,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
   function look(): void {
     whenRunning(() => {
       try {
-        if (!isDead && mainFile.answerPostAndCheck()) end('end of job')
+        if (!isDead && mainFile.answerPostAndCheckStop()) end('end of job')
       } catch (cause) {
         crashInTimer.resolve(endByCrash(cause))
       }
