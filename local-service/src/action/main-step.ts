@@ -25,7 +25,8 @@ async function main({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.Pr
   if (process.platform === 'win32') {
     throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
   }
-  // Two local services and then two gates would be green, although nobody has tested what the first one serves.
+  // Without this, two gates behind two local services would both test what the second one serves. They would be green, although nobody has tested
+  // what the first one serves.
   if (earlier && wasNeverUsed(serviceFolder(earlier))) {
     throw new Error(
       'An earlier step has started a local service that has had no run yet, and all later gates would test this one. ' +

@@ -27,8 +27,7 @@ export interface CheckoutContext {
 }
 
 /**
- * Finds what is checked out in a folder. If git cannot say what is checked out, `branch` is the branch of the job, because the gate asks for
- * that branch.
+ * Finds what is checked out in a folder. If git cannot say it, `branch` is assumed to be that of the job, because the gate asks for that branch.
  */
 async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
   const { folder } = git
@@ -63,7 +62,7 @@ export async function chooseCheckout(
   const head = await findHead(git, context.checkoutOfJob)
   const original = head.folders
   if (branch === undefined || branch === head.branch || branch === head.commit) {
-    // The folder may have another branch than that of the job, so the run names none.
+    // git cannot say which branch this is. `head.branch` is only that of the job, so the run starts, but names no branch.
     if (head.whyUnknown !== undefined) return { original, whyUnknown: head.whyUnknown }
     return { original, branchName: branch ?? head.branch }
   }

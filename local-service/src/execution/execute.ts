@@ -88,7 +88,10 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
     log(`the service replaces the reporters of the project${reason}`)
   }
   const read = async (end: CommandEnd) => {
-    const found = await (call.readJunitFiles?.(end, reader) ?? reader.read('events', { file: eventsFile, folders }))
+    const found =
+      call.readJunitFiles === undefined
+        ? await reader.read('events', { file: eventsFile, folders })
+        : await call.readJunitFiles(end, reader)
     if (isUnusable(found)) return reportOfUnusable(found)
     const report = found && blobs ? withProblems(blobs, found) : found
     if (report?.remark !== undefined) log(report.remark)
@@ -108,7 +111,8 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   const caller = {
     title: call.title,
     noTestsArgument: framework.noTestsArgument,
-    withoutReport: project.command === undefined ? undefined : framework.withoutReport,
+    isOwnCommand: project.command !== undefined,
+    hintWithoutReport: framework.hintWithoutReport,
   }
   return toOutcome(caller, end, await read(end))
 }

@@ -64,7 +64,7 @@ export function gitOptionsIn(folder: string, { runId, serviceEnv, stop }: RunCon
   return { folder, env: { ...serviceEnv, [MARKER_VARIABLE]: runId }, signal: stop }
 }
 
-/** The framework's package. Undefined if the project has a command, or if an earlier step or job has run the tests. */
+/** The framework's package. Undefined if the project has a command, or if the run only reads JUnit files. A merge needs the package too. */
 export function findInstalled(run: RunContext): CallOptions['installed'] | Unusable {
   const { project, checkout, tested } = run
   const { framework, command, setup, container, folder } = project

@@ -25,7 +25,7 @@ export interface FrameworkSettings {
 }
 
 export interface CallOptions extends FrameworkSettings {
-  /** Node, and the script of the package. Undefined if the project has a command, or if an earlier step or job has run the tests. */
+  /** Node, and the script of the package. Undefined if the project has a command, or if the run only reads JUnit files. */
   readonly installed: { readonly node: string; readonly script: string } | undefined
   /** What a run merges, and what is known of it. */
   readonly blobs: Blobs | undefined
@@ -75,7 +75,7 @@ export interface Framework {
   /** Without this argument, the framework fails if it finds no tests. */
   readonly noTestsArgument?: string | undefined
   /** What to know if a `command` of the project leaves no report, as sentences. */
-  readonly withoutReport?: string | undefined
+  readonly hintWithoutReport?: string | undefined
   prepareCall(options: CallOptions): Promise<FrameworkCall>
 }
 

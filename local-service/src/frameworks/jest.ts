@@ -12,7 +12,7 @@ export const jest: Framework = {
   oldestVersion: '29.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
   // Jest calls the service's processor only at the end of the tests. An old version cannot load it.
-  withoutReport: `${NOT_PASSED_ON} And no test is reported if --bail stops the run, or if Jest is older than 29.0.`,
+  hintWithoutReport: `${NOT_PASSED_ON} And no test is reported if --bail stops the run, or if Jest is older than 29.0.`,
   async prepareCall(options) {
     const { installed, selection } = options
     const start = installed && [installed.node, RUNNER, installed.script]

@@ -71,6 +71,7 @@ export class Places {
   }
 
   #byClass(found: XmlElement): PlaceOfTest | undefined {
+    // Only Python names a module without the ending of its file.
     const ofClass = this.#fileOfClass(found, '.py')
     return ofClass && { ...ofClass, line: givenPlace(found).line }
   }
@@ -122,8 +123,8 @@ export class Places {
   }
 
   /**
-   * The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. The reason
-   * has only the frames in the repository, the innermost first, but all of them if none is there.
+   * The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. Frames outside the
+   * repository are removed from the reason. If no frame is in the repository, the reason stays. That of Python stays too, with the frames behind it.
    */
   failureOf(found: XmlElement, test: PlaceOfTest, text: string) {
     const lines = text.split('\n').map((line) => ({ line, frames: this.#framesIn(line, test.file) }))
@@ -192,13 +193,14 @@ function onlyOne(files: readonly string[]): string | undefined {
   return files.length === 1 ? files[0] : undefined
 }
 
+/** Removes the frames outside the repository. Of each stack, at most SHOWN_FRAMES stay. A line that is no frame begins a new stack. */
 function withOwnFrames(lines: readonly { readonly line: string; readonly frames: readonly Place[] }[]): string {
-  let inARow = 0
+  let framesOfStack = 0
   const kept = lines.filter(({ line, frames }) => {
-    if (!FRAME.test(line)) inARow = 0
-    else if (frames.length > 0) inARow++
+    if (!FRAME.test(line)) framesOfStack = 0
+    else if (frames.length > 0) framesOfStack++
     else return false
-    return inARow <= SHOWN_FRAMES
+    return framesOfStack <= SHOWN_FRAMES
   })
   return kept.map(({ line }) => line).join('\n')
 }

@@ -119,8 +119,8 @@ function findProblem(lines: readonly Line[], end: CommandEnd): Problem | undefin
     const hadNothingToDo = hasSucceeded(end) && !lines.some(({ isName }) => isName)
     return hadNothingToDo ? undefined : { isComplete: false, problem: noFileMatches(lines), advice }
   }
-  // 3. Some lines have a report, and others have no file. A name must have one. A pattern must have one only without a command, because then no
-  // exit code says that all jobs have finished. With a command, the exit code says it, so the report is complete.
+  // 3. Some lines have a report, and others have no file. A name always needs a file. A pattern needs one only if there is no command. With a
+  // command, the exit code says that the tests have finished, so the report is complete, and the problem fails the run.
   const lacking = withoutFile.filter(({ isName }) => isName || end.kind === 'no-command')
   if (lacking.length > 0) return { isComplete: end.kind !== 'no-command', problem: noFileMatches(lacking), advice }
   // 4. Another line has a report, and a name has an old one. A pattern with old reports is only a remark.

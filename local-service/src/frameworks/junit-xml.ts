@@ -69,6 +69,7 @@ export function readJunitXml(
       const { tag, parent, outcomes, failures } = element
       if (tag === 'testcase') onCase(element)
       else if (SUITE.test(tag)) {
+        // The name of the suite is in `suites` already. With its attributes, the title would have it twice.
         if (outcomes.length > 0) onCase({ ...element, attributes: {} })
         const missing = findMissing(element)
         if (missing !== undefined) onMissing(missing)
@@ -84,7 +85,7 @@ export function readJunitXml(
   if (element !== undefined) throw new Error('is cut off, because its last element is not closed')
 }
 
-/** What is in an element that is no test and no suite belongs to the element around it. */
+/** Gives the content of an element such as `failure` or `system-out` to its parent. Tests and suites keep their content. */
 function moveContent(element: XmlElement, parent: XmlElement): void {
   const { tag, text, outcomes } = element
   if (OUTCOME.test(tag)) {

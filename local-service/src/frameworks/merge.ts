@@ -25,13 +25,13 @@ export async function readShards(
   return reader.read(name, { folder, merge, root: folders.root, newFolder, passesWithNoTests })
 }
 
-/** The report of a merge, with why the whole fails although no test did, and with what the log says. */
+/** Adds to the report of a merge why it must fail although no test failed, and the remark for the log. */
 export function withProblems(blobs: Blobs, report: Report): Report {
   const problems = [...blobs.problems, whyWholeFailed(blobs, report)].filter((problem) => problem !== undefined)
   return { ...report, problem: report.problem ?? (problems.join(' ') || undefined), remark: blobs.remark }
 }
 
-/** What only the report of the whole says, as sentences. */
+/** A problem that only the merged report shows, as sentences. */
 function whyWholeFailed({ withoutCoverage = [] }: Blobs, report: Report): string | undefined {
   const { testCases, errors, hasCoverage, status } = report
   if (hasCoverage && withoutCoverage.length > 0)

@@ -37,7 +37,7 @@ export const playwright: Framework = {
   ],
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
-  withoutReport: NOT_PASSED_ON,
+  hintWithoutReport: NOT_PASSED_ON,
   async prepareCall(options) {
     const { installed, isInPlace, outputFolder, reporterFolder, blobs } = options
     const own = blobs === undefined ? 'test' : 'merge-reports'

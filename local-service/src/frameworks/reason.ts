@@ -8,11 +8,10 @@ import { isBad, QUOTED_LINES, type Report } from './report.ts'
 interface Caller extends Pick<Framework, 'noTestsArgument'> {
   /** How messages name what was run. */
   readonly title: string
-  /**
-   * What to know if a command of the project leaves no report, as sentences. Undefined if the service starts the framework itself, because
-   * then no test has begun if there is no report.
-   */
-  readonly withoutReport?: string | undefined
+  /** Whether a command of the project has started the framework. If not, no test has begun if there is no report. */
+  readonly isOwnCommand: boolean
+  /** What to know if a command of the project leaves no report, as sentences. */
+  readonly hintWithoutReport?: string | undefined
 }
 
 const MAY_HAVE_EXITED = 'A test or the configuration may have ended its process, for example with process.exit().'
@@ -28,9 +27,9 @@ interface Words {
 
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | undefined): string | undefined {
-  const { title, noTestsArgument, withoutReport } = caller
+  const { title, noTestsArgument, isOwnCommand } = caller
   const ended = `${title} ${describeEnd(end)}`
-  const said = report === undefined ? findOwnError(withoutReport, end) : findReportedError(report, end)
+  const said = report === undefined ? findOwnError(isOwnCommand, end) : findReportedError(report, end)
   const own = said === undefined ? undefined : { text: said }
   const words = own ?? quoteOutput(end)
 
@@ -64,13 +63,17 @@ function say(sentence: string, words: Words | undefined, ...further: readonly st
   return [`${sentence}: ${words.text}`, further.join(' '), ...output].filter((text) => text !== '').join('\n')
 }
 
-function whyNoReport({ title, withoutReport }: Caller, end: CommandEnd, words: Words | undefined): string {
+function whyNoReport(
+  { title, isOwnCommand, hintWithoutReport }: Caller,
+  end: CommandEnd,
+  words: Words | undefined,
+): string {
   const sentence = `${title} ${describeEnd(end)} without a report`
-  const hints = withoutReport === undefined ? [] : [withoutReport]
+  const hints = isOwnCommand && hintWithoutReport !== undefined ? [hintWithoutReport] : []
   if (hasSucceeded(end)) return say(sentence, words, MAY_HAVE_EXITED, ...hints, LOOK_FOR_IT)
   if (!hasFailed(end)) return say(sentence, words)
   // A command of the project may have run the tests.
-  if (withoutReport !== undefined || words === undefined) return say(sentence, words, ...hints)
+  if (isOwnCommand || words === undefined) return say(sentence, words, ...hints)
   // `vitest could not run the tests: Error: Cannot find package`
   return say(`${title} could not run the tests`, words)
 }
@@ -103,12 +106,11 @@ const OWN_SENTENCE = /^(?:ERROR|Jest): /
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
 /** What the framework said about itself, if there is no report. */
-function findOwnError(withoutReport: string | undefined, end: CommandEnd): string | undefined {
+function findOwnError(isOwnCommand: boolean, end: CommandEnd): string | undefined {
   const noMemory = findNoMemory(end)
   if (noMemory !== undefined) return noMemory
-  // Without a report, no test has begun if the service itself started the framework. Then the output is the framework's own. If a command of
-  // the project started it (`withoutReport`), tests may have written the output.
-  return withoutReport === undefined && hasFailed(end) ? findError(end.output) : undefined
+  // If the service itself started the framework, no test has begun, and the output is the framework's own.
+  return !isOwnCommand && hasFailed(end) ? findError(end.output) : undefined
 }
 
 function findNoMemory({ output }: CommandEnd): string | undefined {

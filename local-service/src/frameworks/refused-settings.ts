@@ -146,25 +146,26 @@ function whyCommandRefused(
       : undefined
   }
   const dashes = behind.indexOf('--')
-  // In `kubectl exec vitest -- npx vitest run`, the program itself is behind "--", so its options may follow.
-  if (dashes !== -1 && wordsBehind(framework, behind.slice(dashes)) === undefined)
+  // The first `vitest` may be another word, such as that of a pod in `kubectl exec vitest -- npx vitest run`.
+  const own = dashes === -1 ? behind : wordsBehind(framework, behind.slice(dashes))
+  if (own === undefined)
     return `"command" is ${quoteCommand(words)}. Behind "--", nothing is an option, but the service adds options at the end. Give "--" and what is behind it in "args".`
-  const [first = '', ...others] = behind
+  const [first = '', ...others] = own
   switch (framework) {
     case 'vitest':
       // The option `--run`, which the service adds, means the same as `run`.
       if (first === 'run') return whyWordsRefused('command', others, rules)
       if (PROGRAMS.vitest.commands.includes(first)) return namesCommand('command', first)
-      return whyWordsRefused('command', behind, rules)
+      return whyWordsRefused('command', own, rules)
     case 'playwright': {
       const needed = isMerge ? 'merge-reports' : 'test'
       // In `docker compose run playwright npx playwright test`, it is not the first word behind the first `playwright`.
-      const index = behind.indexOf(needed)
-      if (index !== -1) return whyWordsRefused('command', behind.slice(index + 1), rules)
+      const index = own.indexOf(needed)
+      if (index !== -1) return whyWordsRefused('command', own.slice(index + 1), rules)
       return `"command" is ${quoteCommand(words)}. Write the command ${quote(needed)} in it, as in \`npx playwright ${needed}\`, because the service adds only arguments.`
     }
     case 'jest':
-      return whyWordsRefused('command', behind, rules)
+      return whyWordsRefused('command', own, rules)
   }
 }
 

@@ -126,8 +126,8 @@ function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | 
   if (paths.length === 0 || paths.some((path) => path.startsWith(`${root}/`))) return undefined
   for (const path of paths) {
     const parts = path.split('/')
-    // Looks for the longest end of the path that is there below `root` too. What is before it is the other root. `/app/a.ts` has the parts '',
-    // 'app' and 'a.ts', so from the index 2 on, the other root is never that of the machine.
+    // Looks for the longest end of the path that is there below `root` too. What is before it is the other root. Index 1 would make `/` the
+    // other root, so the search begins at index 2.
     const firstOwn = parts.findIndex((_, index) => index >= 2 && existsSync(join(root, ...parts.slice(index))))
     if (firstOwn !== -1) return parts.slice(0, firstOwn).join('/')
   }
@@ -142,7 +142,8 @@ function refuseEqual(blobs: readonly VitestBlob[]): void {
   const equal = Map.groupBy(withTestFiles, ({ shard, testFiles }) =>
     JSON.stringify([shard?.set, shard?.total, testFiles.map(({ id }) => id).sort()]),
   )
-  // Blobs with one number may have the same test files, because they are of two attempts or of two systems. Blobs with different numbers must not.
+  // Blobs with the same number may have the same test files: they are two attempts, or two systems that their names do not tell apart. Blobs
+  // with different numbers may not.
   const wrong = [...equal.values()].find((ones) => new Set(ones.map(({ shard }) => shard?.index)).size > 1)
   if (wrong === undefined) return
   throw new UnusableBlobs(

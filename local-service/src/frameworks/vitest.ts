@@ -12,7 +12,7 @@ export const vitest: Framework = {
   packages: ['vitest'],
   oldestVersion: '3.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
-  withoutReport: NOT_PASSED_ON,
+  hintWithoutReport: NOT_PASSED_ON,
   async prepareCall(options) {
     const { installed, isInPlace, blobs } = options
     const start = installed && [installed.node, RUNNER]

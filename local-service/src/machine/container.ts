@@ -55,8 +55,8 @@ export async function runInContainer(
   const isPodman = engine.some((part) => basename(part) === 'podman')
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env)
-  // Every user can read the arguments of a process. So only variables that the engine itself reads have their value there. The
-  // engine takes the values of all others from its own environment.
+  // Every user can read the arguments of a process. So most variables have no value there, and the engine takes their values from its own
+  // environment. But the tests' HOME or DOCKER_HOST there would change the engine itself. So what the engine reads is given with its value.
   const argv = [
     ...[...engine, 'run', '--rm', '--init', '--name', containerName, '--label', `${LABEL}=${command.runId}`],
     // With this, Podman too removes a running container at once.

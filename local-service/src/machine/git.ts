@@ -35,7 +35,8 @@ export async function git(
   { folder, env, signal, index, workTree }: GitOptions,
   config = ALWAYS,
 ): Promise<string> {
-  // A git hook has the first three variables, which would win over the folder: https://git-scm.com/docs/githooks
+  // If a git hook starts the service, these three variables are set, and git would use them and not the folder:
+  // https://git-scm.com/docs/githooks
   const ofRepository = { GIT_DIR: undefined, GIT_WORK_TREE: workTree, GIT_INDEX_FILE: index }
   const options = { folder, env: { ...env, ...ofRepository, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' } }
   try {

@@ -50,7 +50,7 @@ export interface JestResults {
   }
 }
 
-/** `failedAttempts` are the last ones of tests that were tried again, by their keys. Jest's results have only the last attempt. */
+/** `failedAttempts` has the last failed attempt of each test, by its key. Jest's results have only the final attempt, which may have passed. */
 export function describeResults(
   results: JestResults,
   report: ReportWriter,

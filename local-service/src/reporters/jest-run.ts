@@ -103,7 +103,7 @@ function finishWithout(failure?: Failure): void {
 export default class EventReporter {
   /** The results of tests that were tried again have only the last attempt. */
   readonly #failedAttempts = new Map<string, JestCase>()
-  /** Only the events of a file have its own project. Those of a test have any project. */
+  /** The events of a file name the project of the file. The events of a test may name another project. */
   readonly #files = new Map<string, FileOfProject>()
   /** With their projects, because the result of a file that could not be loaded does not name its project. */
   readonly #results: JestFile[] = []

@@ -81,11 +81,12 @@ export default class EventReporter implements Reporter {
   #endByStop(): void {
     for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
       const pending = [...children.allTests()].filter((test) => test.result().state === 'pending')
-      // If a test blocks its worker, the worker cannot say that this test has begun. So if no test of the file is known to run, each pending
-      // test may be the one that blocks. Then none is reported as a test that never began.
-      const isOneKnownToRun = pending.some(({ id }) => this.#report.isRunning(id))
-      const waiting = isOneKnownToRun ? pending.filter(({ id }) => !this.#report.isRunning(id)) : []
-      for (const test of waiting) this.#report.finishTest(describeTest(test), this.#describeResult(test))
+      const isRunning = ({ id }: TestCase) => this.#report.isRunning(id)
+      // A worker that is blocked cannot say which test it runs. So if no test of the file is known to run, any pending test may be the one that
+      // blocks, and all of them stay unknown.
+      if (!pending.some(isRunning)) continue
+      for (const test of pending.filter((one) => !isRunning(one)))
+        this.#report.finishTest(describeTest(test), this.#describeResult(test))
     }
     // This listener has replaced the default action of the signal, which ends the process. So without another listener, the signal is sent again.
     if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT')

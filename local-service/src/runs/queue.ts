@@ -34,10 +34,10 @@ interface Entry {
   /** Settles when clients can see that the run is finished. */
   readonly end: PromiseWithResolvers<void>
   /**
-   * An active run may have processes and files on the machine, also if clients see it as finished. An unsaved run has ended, but the store
-   * did not take its end.
+   * An active run may have processes and files on the machine, also if clients see it as finished. An ended run is here only if the store
+   * could not take its end.
    */
-  state: 'queued' | 'active' | 'unsaved'
+  state: 'queued' | 'active' | 'ended'
   /** Settles when an active run has ended, and its processes and files are removed. */
   execution?: Promise<void>
   /** Absent until the tests begin. */
@@ -72,7 +72,7 @@ export class RunQueue {
   /** A run also waits for an earlier run that waits. Otherwise, later runs of inner folders could keep a run of an outer folder from starting. */
   #startNext(): void {
     if (this.#isClosing) return
-    const unfinished = [...this.#entries.values()].filter(({ state }) => state !== 'unsaved')
+    const unfinished = [...this.#entries.values()].filter(({ state }) => state !== 'ended')
     let active = unfinished.filter(({ state }) => state === 'active').length
     for (const [index, entry] of unfinished.entries()) {
       if (active >= CONCURRENCY) return
@@ -156,7 +156,7 @@ export class RunQueue {
     // The response that says the end goes out first, because the search for processes takes long.
     await nextTurn()
     const isGone = await removeResources(run.runId, task.resources, this.#options)
-    this.#close(entry, isGone ? undefined : task.resources)
+    this.#endEntry(entry, isGone ? undefined : task.resources)
     this.#startNext()
   }
 
@@ -194,12 +194,12 @@ export class RunQueue {
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
     if (entry.state === 'active') this.#save(run, task.resources)
-    else this.#close(entry, undefined)
+    else this.#endEntry(entry, undefined)
   }
 
-  /** The run has ended, and only `left` may still be on the machine. */
-  #close(entry: Entry, left: RunResources | undefined): void {
-    entry.state = 'unsaved'
+  /** Only `left` may still be on the machine. If the store cannot take the end of the run, the entry stays, because nothing else has it. */
+  #endEntry(entry: Entry, left: RunResources | undefined): void {
+    entry.state = 'ended'
     if (this.#save(entry.run, left)) this.#entries.delete(entry.run.runId)
   }
 

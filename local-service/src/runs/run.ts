@@ -12,8 +12,8 @@ export interface Run {
   /** The name of the suite, for a run of the test-suite workflow. */
   readonly suite?: string | undefined
   /**
-   * If the request names the hash of the checked-out commit, it is this hash. Absent if git cannot say what is checked out, or if the request
-   * names no branch and the folder is on no branch.
+   * The branch that the request names, else the checked-out branch. If the request names the hash of the checked-out commit, it is this hash.
+   * Absent if git cannot say what is checked out, or if the request names no branch and the folder is on no branch.
    */
   readonly branchName?: string | undefined
   /** Only `markRunning` and `finishRun` change it. */

@@ -94,9 +94,8 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
 }
 
 /**
- * Only the commands `docker` and `podman` are kept, because the next service will start what is kept, and tests may have changed it. A command
- * with a path or with arguments is not shortened to the name: the name alone may be another program, and Podman without its arguments does
- * not list the containers of `podman --root /images`.
+ * The next service starts the program that is kept, and tests may have changed it. So only `docker` and `podman` are kept. Every other command
+ * becomes `unknown`: `/opt/podman` may be another program than `podman`, and `podman --root /images` has other containers than `podman`.
  */
 function toKeptEngine(command: string): KeptEngine {
   return (['none', 'docker', 'podman'] as const).find((name) => name === command) ?? 'unknown'
@@ -138,9 +137,10 @@ function storeIn(database: DatabaseSync) {
         shownBytes: Number(row.shown_bytes),
       }))
     },
-    /** A client has read the output from a byte up to another. It counts only if it has no gap to what was read before. */
+    /** A client has read the output from one byte to another. If there is a gap to what was read before, the mark stays. */
     markShown(runId: string, from: number, next: number): void {
-      const update = 'update runs set shown_bytes = :next where run_id = :runId and shown_bytes between :from and :next'
+      const hasNoGap = ':from <= shown_bytes and shown_bytes <= :next'
+      const update = `update runs set shown_bytes = :next where run_id = :runId and ${hasNoGap}`
       database.prepare(update).run({ runId, from, next })
     },
     /** May be called twice. */
