@@ -7,7 +7,7 @@ import { abortOnSignals, exitAfter, maskKey } from './process.ts'
 const { signal, abort } = abortOnSignals()
 const mainFile = openMainFile(process.env)
 maskKey(process.env)
-// Nothing ends this timer. Post takes a main that does not answer for dead, also if this main is already stopping.
+// Main answers post until it exits, even while it stops. If main does not answer, post assumes that main is dead.
 setInterval(() => {
   if (mainFile.answerPostAndCheckStop()) abort('end of job')
 }, 250).unref()

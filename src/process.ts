@@ -57,7 +57,7 @@ export async function exitAfter(
 
 /** Up to 16 MiB of output may stand in the queue ahead of the verdict. The runner reads them in far less time than this. */
 const FLUSH_LIMIT_MS = 30_000
-/** If the step is aborted late, the last line of the log still gets this long. */
+/** If main ends shortly before the exit deadline, or after it, the last line of the log still gets this long. */
 const LAST_LINE_MS = 150
 
 /**

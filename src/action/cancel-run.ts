@@ -52,7 +52,7 @@ class CancelTries {
   readonly #run: RunToCancel
   readonly #cancel: Cancel
   readonly #world: RunWorld
-  /** Whether an earlier request of this step may have cancelled the run. */
+  /** Whether a request of this step may have cancelled the run. */
   #mayHaveCancelled = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
@@ -86,19 +86,17 @@ class CancelTries {
     if (!isFailure(response)) return { kind: 'cancelled' }
     this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    if (response.kind === 'not-listed') {
-      // The response says that the run was not cancelled yet. So if the run is CANCELLED now, somebody else has cancelled it.
-      const result = await this.#readRun(response, this.#requestOptions(deadlineMs, signal))
-      // But the service has accepted the request, and may still cancel the run because of it.
-      this.#mayHaveCancelled = true
-      return result
-    }
+    const hadCancelled = this.#mayHaveCancelled
     this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
     if (!mustReadRun(response)) return noResult(response)
-    return this.#readRun(response, this.#requestOptions(deadlineMs, signal))
+    // `not-listed` says that the run was not cancelled when the service responded. So if the run is CANCELLED now, this request has not done it.
+    // A later try may find that it has.
+    const isOurs = response.kind === 'not-listed' ? hadCancelled : this.#mayHaveCancelled
+    return this.#readRun(response, isOurs, this.#requestOptions(deadlineMs, signal))
   }
 
-  async #readRun(response: Failure, options: RequestOptions): Promise<CancelResult | NoResult> {
+  /** `isOurs` says who has cancelled the run, if it is CANCELLED. */
+  async #readRun(response: Failure, isOurs: boolean, options: RequestOptions): Promise<CancelResult | NoResult> {
     const { clock, service } = this.#world
     const { handle, onRun } = this.#run
     const sentMs = clock.now()
@@ -111,7 +109,7 @@ class CancelTries {
     this.#failingSinceMs = undefined
     onRun?.(run)
     if (!isFinished(run)) return noResult(response)
-    return { kind: run.status === 'CANCELLED' && this.#mayHaveCancelled ? 'cancelled' : 'already-finished' }
+    return { kind: run.status === 'CANCELLED' && isOurs ? 'cancelled' : 'already-finished' }
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { MainFile } from '../handover/main-file.ts'
-import { failureText } from '../report/failure-text.ts'
+import { failureSentences } from '../report/failure-text.ts'
 import { CANCEL_IT, durationText, RUN_WITHOUT_ID } from '../report/phrases.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
@@ -43,8 +43,8 @@ async function stopMain(file: MainFile, world: PostWorld): Promise<void> {
   // If post cannot ask, it takes main for dead.
   if (!file.askToStop()) return
   await waitUntil(() => !file.exists() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
-  // This comes before `exists`. Otherwise, another post could remove both files between the two, and this post would see an answer that main never
-  // gave.
+  // The answer is checked first, and the file second. In the other order, another post could remove both files after the check of the file. The
+  // missing request would then look like an answer of main.
   const hasAnswered = file.isStopAnswered()
   // Without its file, main has nothing left to do. Without an answer, main is dead.
   if (!file.exists() || !hasAnswered) return
@@ -100,6 +100,6 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
     case 'not-supported':
       return fragment`The action cannot cancel runs of test suites.`
     case 'failed':
-      return fragment`The post step could not cancel it, because ${failureText(result.failure)}`
+      return fragment`The post step could not cancel it, because ${failureSentences(result.failure)}`
   }
 }

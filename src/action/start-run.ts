@@ -1,7 +1,7 @@
 import { isFailure } from '../model/failure.ts'
 import type { EndedStep } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
-import { failureText } from '../report/failure-text.ts'
+import { failureSentences } from '../report/failure-text.ts'
 import { durationText } from '../report/phrases.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
@@ -53,11 +53,11 @@ export async function startRun(
     // If the pause that the service asks for ends after `lastTryMs`, main gives up.
     if (nowMs >= lastTryMs || nowMs + askedPauseMs(response) > lastTryMs) return failed
 
-    // Main shortens only its own pause.
+    // A pause that the service asks for fits here. So this can only shorten main's own pause.
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), lastTryMs)
     const timeUntil = (atMs: number) => durationText(atMs - clock.now())
     const line = () =>
-      fragment`The run is not started yet, because ${failureText(response)} The step tries again in ${timeUntil(nextTryMs)}, for ${timeUntil(lastTryMs)} at most.`
+      fragment`The run is not started yet, because ${failureSentences(response)} The step tries again in ${timeUntil(nextTryMs)}, for ${timeUntil(lastTryMs)} at most.`
     await pauses.until(nextTryMs, line)
   }
 }

@@ -69,8 +69,11 @@ const SHORTEST_PART_CHARS = 6
 function maskedForms(value: string): string[] {
   // `TrimDoubleQuotes`: of `"details"`, the runner also masks `details`.
   const inQuotes = value.replace(/^"(.*)"$/, '$1')
-  // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: PowerShell may show a value in two parts. It divides the value behind the
-  // first `&+`, and colours the next letter, or else behind the last `&`. The runner masks both parts: of `x&details` also `details`.
+  // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: PowerShell may show a value in two parts, and the runner masks each.
+  //
+  //   the value       its parts
+  //   has `&+`        up to the first `&+`, and what follows the next letter, which PowerShell colours
+  //   has only `&`    up to the last `&`, and what follows
   const plus = value.indexOf('&+')
   const last = value.lastIndexOf('&')
   const halves =
@@ -86,8 +89,8 @@ function maskedForms(value: string): string[] {
 
 function couldDestroyMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // Main writes `<` and `>` only in its own tags, because it escapes them in all other text. So the value is in a page only if main writes each
-  // part of the value that touches a `<` or `>`. What stands between these parts may come from a test. For example, `de>pays</co` has the parts
+  // A test's text never has a plain `<` or `>` in a page, because main escapes both. So a value with one of them can only match text that has
+  // main's tags. If the program lacks one of the value's pieces of a tag, the value cannot match. For example, `de>pays</co` has the pieces
   // `de>` and `</co`, and `<a href="https://x">` has `<a href=` and `>`.
   const partsOfTags = value.split(/(?=<)|(?<=>)|"/).filter((part) => part.startsWith('<') || part.endsWith('>'))
   return partsOfTags.length > 0 && partsOfTags.every((part) => programText.includes(part))

@@ -2,7 +2,7 @@ import { type Failure, isFailure } from '../model/failure.ts'
 import type { EndedStep, Ending } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import { progressText } from '../report/counts.ts'
-import { failureText } from '../report/failure-text.ts'
+import { failureSentences } from '../report/failure-text.ts'
 import { durationText } from '../report/phrases.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding } from './abort.ts'
@@ -60,7 +60,7 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
       if (nowMs >= deadlineMs) return { ending: limitExceeded(waitLimitMs, run, response), run }
       const nextPollMs = Math.min(nowMs + pauseMs(outage.polls, response, random), giveUpMs, deadlineMs)
       const line = () =>
-        fragment`Run ${handle.id}: after ${waited()}, the status cannot be read, because ${failureText(response)} The step tries again.`
+        fragment`Run ${handle.id}: after ${waited()}, the status cannot be read, because ${failureSentences(response)} The step tries again.`
       await outageLines.until(nextPollMs, line)
     } else {
       outage = undefined

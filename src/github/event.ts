@@ -68,7 +68,7 @@ const NEVER_ABOUT_A_FORK = ['push', 'merge_group', 'workflow_dispatch', 'schedul
 /** The ref of a deployment may be a branch, a tag or a commit, and a release has a tag. */
 const WITHOUT_BRANCH = ['deployment', 'deployment_status', 'release']
 
-/** The branch that the event is about, so that the check is about the code that GitHub shows it for. */
+/** The branch that the event is about. GitHub shows the check beside the code of this branch, so this branch must be tested. */
 export function branchOfEvent(event: WorkflowEvent): EventBranch {
   const { name, payload, problem } = event
   if (NEVER_ABOUT_A_FORK.includes(name)) return branchOfRef(event)

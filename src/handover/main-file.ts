@@ -150,8 +150,8 @@ export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boole
 }
 
 /**
- * Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. `ifUnknown` is the
- * result if the system cannot say it. Each caller gives the value with which nobody stops too early.
+ * Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. If the system
+ * cannot say it (`ifUnknown`), main goes on: its file exists, and there is no request. And post takes main for dead: it could not ask.
  */
 function isThere(path: string, { ifUnknown }: { readonly ifUnknown: boolean }): boolean {
   try {

@@ -70,7 +70,7 @@ function readLatest(files: readonly ResultsFile[], readRun: (path: string) => Ea
   for (const [index, { path, sizeBytes }] of latestFirst.entries()) {
     if (runs.length === MOST_RUNS) break
     readBytes += sizeBytes
-    // Without this limit, main would have read at most as many files as runs were still wanted. So the warning counts only these.
+    // At most MOST_RUNS runs are compared. So the warning counts only the files that would still have been read.
     if (readBytes > MOST_BYTES) return { runs, leftOut: Math.min(files.length - index, MOST_RUNS - runs.length) }
     const run = readRun(path)
     if (run !== undefined) runs.push(run)

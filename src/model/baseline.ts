@@ -157,8 +157,12 @@ function pairBy(key: (testCase: EarlierCase) => string, now: readonly TestCase[]
   return {
     partners,
     unpairedNow: now.filter((testCase) => !partners.has(testCase)),
-    // They are counted and not looked up, because equal earlier cases share one object (`sharedCase`).
-    unpairedEarlier: [...earlierByKey].flatMap(([name, cases]) => cases.slice(nowByKey.get(name)?.length ?? 0)),
+    // Of each key, the first earlier cases have partners, as many as there are cases now. They cannot be looked up in `partners`, because equal
+    // earlier cases share one object (`sharedCase`).
+    unpairedEarlier: [...earlierByKey].flatMap(([name, cases]) => {
+      const pairedCount = nowByKey.get(name)?.length ?? 0
+      return cases.slice(pairedCount)
+    }),
   }
 }
 

@@ -159,7 +159,7 @@ type EndingOf<Kind extends Ending['kind']> = Extract<Ending, { kind: Kind }>
 function waitTimeoutText(outcome: StepOutcome, ending: EndingOf<'wait-timeout'>): EndingText {
   const { limitMs, wasQueued, failure } = ending
   const title = wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
-  // If main has read the run since then, and its own cancel has made it CANCELLED, there is no unfinished status to name.
+  // After the limit, main may have cancelled the run and read it as CANCELLED. Then the status at the limit is lost, and the sentence names none.
   const status = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
   const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
   const what = fragment`Run ${linkedRunId(outcome)} ${still} after ${durationText(limitMs)} (the input ${code('timeout-minutes')})`

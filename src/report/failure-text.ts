@@ -7,7 +7,7 @@ import { join, NONE, SPACE } from './phrases.ts'
 export const SENTENCE_LIMIT_CHARS = 1_000
 
 /** What follows `because`: why a request failed, and sentences on what to do about it. */
-export function failureText(failure: Failure): Fragment {
+export function failureSentences(failure: Failure): Fragment {
   return join([fragment`${failureReason(failure)}.`, failureAdvice(failure)], SPACE)
 }
 

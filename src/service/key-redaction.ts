@@ -21,6 +21,7 @@ const SHORTEST_KEY_CHARS = 8
  */
 export function keyRedaction(apiKey: string): Redact {
   if (apiKey.length < SHORTEST_KEY_CHARS) return (text) => text
+  // Each part is a character of the key that is no backslash, with the backslashes before it. The key `a\b` has the parts `a` and `\b`.
   const parts = [...apiKey.matchAll(/(\\*)([^\\])/g)].map(([, backslashes = '', character = '']) =>
     partOf(character, backslashes),
   )
@@ -41,24 +42,27 @@ const BACKSLASHES = String.raw`\\+(?:u005[cC]\\*)*`
  */
 const NO_BACKSLASH_BEFORE = String.raw`(?<!\\|\\u005[cC])`
 
-/** All forms of a character. If the key has backslashes before it, the text must have some there too. */
+/** All forms of a character. JSON may put backslashes before any character. If the key has some there, the text must have some too. */
 function partOf(character: string, backslashesBefore: string): string {
   // A key is ASCII, so only the last hexadecimal digit can be a letter.
   const digits = character
     .charCodeAt(0)
     .toString(16)
     .replace(/[a-f]/, (letter) => `[${letter}${letter.toUpperCase()}]`)
-  const before = `(?:${BACKSLASHES})${backslashesBefore === '' ? '?' : ''}`
+  const before = backslashesBefore === '' ? `(?:${BACKSLASHES})?` : BACKSLASHES
   return `${before}(?:u00${digits}|${character.replace(/\W/, '\\$&')})`
 }
 
-/** A backslash of the key in JSON. Pairs are taken whole, so that the backslash of a following `\"` stays. */
+// JSON writes one backslash as two, which are a pair. JSON in a string of JSON writes it as four, which are two pairs. So at the end of the key,
+// the expression takes whole pairs. An odd last backslash belongs to what follows, for example to `\"`, and stays.
+
+/** A pair. */
 const BACKSLASH_IN_JSON = String.raw`\\{1,3}u005[cC]|\\\\`
 /** In text that is not JSON, a backslash stands for itself. */
 const PLAIN_BACKSLASH = String.raw`\\`
 /**
- * A key has at most 512 characters, and JSON in a string of JSON has two pairs for each backslash. Without a limit, a text with millions of
- * pairs would exceed the stack of the expression.
+ * A key has at most 512 backslashes, which are 1,024 pairs in JSON within JSON. Without a limit, a text with millions of pairs would exceed the
+ * stack of the expression.
  */
 const MOST_PAIRS = 1_024
 /**

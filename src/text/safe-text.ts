@@ -176,8 +176,8 @@ function withoutCommands(text: string): string {
 // job has no result.
 
 /**
- * Surrogate pairs stay only in the first 80 units, because these are surely before the first cut: the runner masks a text before it cuts the
- * text, a secret may be one unit long, and its mask `***` has three. So 80 units become at most 240.
+ * Surrogate pairs stay only in the first 80 units. The runner masks a message before it cuts the message. If each unit is a secret, each becomes
+ * `***`. So the first 80 units become at most 240, and no cut can hit a pair in them.
  */
 const UNITS_WITH_PAIRS = 80
 /** So that a reader sees where a long message is cut: it ends with `…`. */

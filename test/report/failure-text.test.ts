@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/model/failure.ts'
-import { failureReason, failureText, refusalAdvice } from '../../src/report/failure-text.ts'
+import { failureReason, failureSentences, refusalAdvice } from '../../src/report/failure-text.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
-const said = (failure: Failure) => render(failureText(failure))
+const said = (failure: Failure) => render(failureSentences(failure))
 
 // endings.md has the usual failures.
 

@@ -313,7 +313,8 @@ function textOf({ type, name, message, value, code, diff }: Thrown): string {
   // When Vitest prints a cause, it renames it "Caused by: Error". So blob reports have this name.
   const [own = ''] = /^\w+$/.exec(typeof name === 'string' ? name.replace(/^(?:Caused by: )+/, '') : '') ?? []
   const isNamed = own === '' || text.startsWith(`${own}:`)
-  const named = text === '' ? own : isNamed ? text : `${own}: ${text}`
+  // Without a message, nothing stands behind the name: `AggregateError: ` becomes `AggregateError`.
+  const named = (isNamed ? text : `${own}: ${text}`).replace(/^(\w+): $/, '$1')
   // Node's own codes, such as ERR_ASSERTION, repeat what the message says.
   const isNews = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'))
   return [
