@@ -88,8 +88,8 @@ export async function openService(options: Pick<ServiceOptions, 'env' | 'dataFol
   const opened = { log, logError, store, serviceEnv: options.env }
   await recoverRuns(opened)
   const close = (): RunsAtEnd => {
-    // A run that is still unfinished may have left something on the machine.
-    const end = { finished: store.findFinished(), isClean: store.findUnfinished().length === 0, hadProblem }
+    // A run that the recovery would find may have left something on the machine.
+    const end = { finished: store.findFinished(), isClean: store.findToRecover().length === 0, hadProblem }
     store.close()
     return end
   }

@@ -40,7 +40,7 @@ it('if something cannot be removed, the log says of which run, the rest is remov
   )
   expect(existsSync(resources.folder)).toBe(false)
   const store = openRunStore(removal.dataFolder)
-  expect(store.findUnfinished()).toMatchObject([{ run: { runId: RUN_ID }, engine: 'docker' }])
+  expect(store.findToRecover()).toMatchObject([{ run: { runId: RUN_ID }, engine: 'docker' }])
   store.close()
 })
 

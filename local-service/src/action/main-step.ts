@@ -72,7 +72,7 @@ async function startService(folder: ServiceFolder) {
     resolve({ kind: 'ended', how: signal === null ? `with exit code ${code}` : `by ${signal}` }),
   )
   const response = await promise
-  // Only `unref` below lets main exit before the service. So main lives until a service that failed has ended.
+  // Main does not wait here. But a child process without `unref` keeps Node running, so main exits only after a service that failed.
   if (response.kind === 'failed') throw new Error(response.reason)
   if (response.kind === 'ended') {
     console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))

@@ -56,11 +56,13 @@ type End = 'was gone' | 'stopped' | 'killed'
 /** `end` is undefined if post could not stop the service. */
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
   // Only a service that post has told to stop, and that did so, wrote this file. Otherwise, tests may have written it.
-  const listed = end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
-  // Without the list of the service, the clean-up says which runs there were. If it fails too, nobody knows them.
-  const runs = listed ?? (await attempt('remove what the service left', () => cleanUp(folder)))
+  const fromService =
+    end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
+  // Otherwise, the clean-up says which runs there were. If it fails too, nobody knows them.
+  const runs = fromService ?? (await attempt('remove what the service left', () => cleanUp(folder)))
   await showOutput(runs?.finished ?? [], folder)
-  const endedWell = listed?.isClean && !listed.hadProblem
+  // The log is shown if the service did not end well. The warnings are about what is left after the clean-up.
+  const endedWell = fromService?.isClean && !fromService.hadProblem
   if (!endedWell) {
     await attempt('show the log of the service', () => console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log))))
   }

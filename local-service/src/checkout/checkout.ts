@@ -43,7 +43,7 @@ async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checko
   } catch (error) {
     // git has no repository for the folder, cannot read it, or finds no commit there.
     const whyUnknown = messageOf(error).split('\n', 1)[0] ?? ''
-    // Packages are searched from the folder up to the root. Outside a job's workspace, only the folder is searched.
+    // Without git, the root is the job's workspace if the folder is in it, else the folder itself.
     const ofJob = checkoutOfJob && isInside(folder, checkoutOfJob.root) ? checkoutOfJob : undefined
     return { folders: { root: ofJob?.root ?? folder, folder }, branch: ofJob?.branch, whyUnknown }
   }
@@ -62,7 +62,7 @@ export async function chooseCheckout(
   const head = await findHead(git, context.checkoutOfJob)
   const original = head.folders
   if (branch === undefined || branch === head.branch || branch === head.commit) {
-    // git cannot say which branch this is. `head.branch` is only that of the job, so the run starts, but names no branch.
+    // Without git, nobody has checked that this is the job's branch. So the run starts, but its response names no branch.
     if (head.whyUnknown !== undefined) return { original, whyUnknown: head.whyUnknown }
     return { original, branchName: branch ?? head.branch }
   }
@@ -107,7 +107,7 @@ export async function whyMoved(asked: string | undefined, git: GitOptions): Prom
   if (whyUnknown !== undefined) return `git cannot say any more what is checked out: ${whyUnknown}.`
   if (asked === branch || asked === commit) return undefined
   const now = quote(HASH.test(asked) ? commit : (branch ?? commit))
-  return `${quote(asked)} was checked out when the run was started, and ${now} when it began. Start the run again when no step changes that.`
+  return `${quote(asked)} was checked out when the run was requested, and ${now} when its tests should begin. Start the run again when no step changes the checkout.`
 }
 
 /** Adds to a project what is checked out, or why nobody knows that, and why no run can test the folder, as sentences. */

@@ -49,6 +49,7 @@ function orderOf(version: string): number {
 export async function linkPackages(project: TestedFolders, tree: string): Promise<void> {
   for (const at of foldersBetween(project)) {
     const [installed, folder] = [join(at, PACKAGES), join(tree, relative(project.root, at), PACKAGES)]
+    // If the folder exists, the branch has it, or an earlier call has made it. So packages that link to each other do not loop.
     if (!existsSync(installed) || lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
     await linkEntries(installed, folder, project.root, tree)
   }

@@ -33,7 +33,7 @@ export async function fixTests(run: RunContext): Promise<string> {
 async function snapshotOf(run: RunContext): Promise<string> {
   const index = join(run.resources.folder, 'index')
   const options = { ...gitOptionsIn(run.tested.folder, run), index }
-  // Otherwise, the patch would not have a file that is both tracked and ignored.
+  // `git add` skips an ignored file that is not in the index. So the index begins with all tracked files.
   if (!existsSync(index)) await git(['read-tree', 'HEAD'], options)
   await git(['add', '--all'], options)
   return git(['write-tree'], options)

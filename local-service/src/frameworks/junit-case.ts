@@ -18,7 +18,7 @@ export interface Result {
 
 /** The first rule that applies decides. The exit code of the command counts more than the report. */
 export function resultOf({ attributes, outcomes }: XmlElement, hasPassed: boolean): Result {
-  // Node lists the failure of a test that is still to do, too. What it has thrown is not the reason of its skip.
+  // If a test of Node that is still to do fails, Node lists a failure and a skip. Only the skip counts.
   const toDo = outcomes.filter(({ tag, attributes: { type } }) => tag === 'skipped' && type === 'todo')
   if (toDo.length > 0) return { status: 'SKIPPED', outcomes: toDo }
   if (hasPassed && outcomes.some(mayFailInCatch2)) return { status: 'SKIPPED', outcomes }
@@ -28,8 +28,8 @@ export function resultOf({ attributes, outcomes }: XmlElement, hasPassed: boolea
   ]
   const says = (status: keyof typeof MEANING) => words.some((word = '') => MEANING[status].test(word))
   if (says('SKIPPED') && !says('FAILED')) return { status: 'SKIPPED', outcomes }
-  const status = says('FAILED') ? 'FAILED' : 'FLAKY'
-  if (!says(status)) return { status: 'PASSED', outcomes: [] }
+  const status = (['FAILED', 'FLAKY'] as const).find(says)
+  if (status === undefined) return { status: 'PASSED', outcomes: [] }
   const matching = outcomes.filter(({ tag }) => MEANING[status].test(tag))
   const lastTry = matching.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
   return { status, outcomes: lastTry === undefined ? matching : [lastTry] }

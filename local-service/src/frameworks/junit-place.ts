@@ -123,8 +123,10 @@ export class Places {
   }
 
   /**
-   * The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. Frames outside the
-   * repository are removed from the reason. If no frame is in the repository, the reason stays. That of Python stays too, with the frames behind it.
+   * The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. The reason:
+   * 1. No frame is in the repository: as it is.
+   * 2. Python: as it is, and the frames are repeated at its end.
+   * 3. Otherwise: without the frames outside the repository.
    */
   failureOf(found: XmlElement, test: PlaceOfTest, text: string) {
     const lines = text.split('\n').map((line) => ({ line, frames: this.#framesIn(line, test.file) }))
@@ -149,7 +151,9 @@ export class Places {
   /**
    * The file of the test, if neither the report nor the class names it. A frame may be in a helper, so the outermost frames come first:
    * 1. The first file whose source has the name of the test.
-   * 2. The first file of a language that prints whole stacks, or with a main function. In other languages, the only place may be a helper's.
+   * 2. The first file of a language that prints whole stacks, because its outermost frame is the test.
+   * 3. The first file with a main function, because in CTest and Meson the test is a program.
+   * Otherwise none, because in C++ or Go, the only place may be in a helper.
    */
   #fileOfFrames(frames: readonly Place[], { attributes: { name = '', classname } }: XmlElement): string | undefined {
     // Not a test failed, but a file or a suite.
@@ -160,7 +164,6 @@ export class Places {
       .replace(/[[(/].*/s, '')
       .replace(/^.*::/s, '')
       .trim()
-    // In CTest and Meson, the test is a program.
     const isOwn = (file: string) => WITH_STACK.test(file) || /\bmain\s*\(/.test(this.#source.read(file))
     return files.find((file) => this.#source.read(file).includes(own)) ?? files.find(isOwn)
   }

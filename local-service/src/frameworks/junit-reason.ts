@@ -9,9 +9,9 @@ export function reasonOf(found: XmlElement, { status, outcomes }: Result): strin
   if (status === 'PASSED') return ''
   const texts = outcomes.map(textOf).filter((text) => text !== '')
   if (status === 'SKIPPED') return texts.filter((text) => !EMPTY_SKIP.test(text)).join('\n\n')
-  // CTest has only what the test printed. In Bazel, the suite has it.
   const suiteOutput = texts.some((text) => BAZEL.test(text)) ? endOf(found.parent?.output ?? '') : ''
   const { type = '', message = '' } = outcomes[0]?.attributes ?? {}
+  // Bazel has the reason in the output of the suite, most tools have it in the texts, and CTest has only the output of the test.
   return suiteOutput || texts.join('\n\n') || endOf(found.output) || type || message
 }
 

@@ -30,26 +30,22 @@ export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | u
   const { title, noTestsArgument, isOwnCommand } = caller
   const ended = `${title} ${describeEnd(end)}`
   const said = report === undefined ? findOwnError(isOwnCommand, end) : findReportedError(report, end)
-  const own = said === undefined ? undefined : { text: said }
-  const words = own ?? quoteOutput(end)
+  const ownError = said === undefined ? undefined : { text: said }
+  const words = ownError ?? quoteOutput(end)
 
   // The end says more than a report that nobody could finish: `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`
   if (end.kind === 'cut-off') return say(ended, words)
   if (report === undefined) return whyNoReport(caller, end, words)
   const hasFailedTests = report.testCases.some(isBad)
-  if (report.problem !== undefined) {
-    // Failed tests of a whole report say why the command failed, so the end of the output is not needed.
-    const cause = report.isComplete && hasFailedTests ? own : words
-    return sayProblem(title, { ...report, problem: report.problem }, end, cause)
-  }
+  if (report.problem !== undefined) return sayProblem(title, { ...report, problem: report.problem }, end, ownError)
   if (!report.isComplete) {
     const advice = hasSucceeded(end) ? [MAY_HAVE_EXITED, LOOK_FOR_IT] : []
     return say(`${ended} before it had reported all tests`, words, ...advice)
   }
-  if (hasFailedTests) return own && say(`${title} reported an error outside the tests`, own)
+  if (hasFailedTests) return ownError && say(`${title} reported an error outside the tests`, ownError)
   // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
   if (report.testCases.length > 0) return say(`${ended}, although no test failed`, words)
-  if (own !== undefined) return say(`${title} could not run the tests`, own)
+  if (ownError !== undefined) return say(`${title} could not run the tests`, ownError)
   if (noTestsArgument !== undefined)
     return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and ${SET_INPUT}`
   const advice = `If you expect that, let the command exit with 0, and ${SET_INPUT}`
@@ -83,13 +79,16 @@ function sayProblem(
   title: string,
   report: Report & { readonly problem: string },
   end: CommandEnd,
-  words: Words | undefined,
+  ownError: Words | undefined,
 ): string {
   const { problem, advice, isComplete, testCases } = report
+  // Failed tests of a whole report say why the command failed, so the end of the output is not needed.
+  const testsSayWhy = isComplete && testCases.some(isBad)
+  const words = testsSayWhy ? ownError : (ownError ?? quoteOutput(end))
   const ended = `${title} ${describeEnd(end)}`
   const next = advice === undefined ? [] : [advice]
   const isFine = hasSucceeded(end) || end.kind === 'no-command'
-  if (isComplete && !testCases.some(isBad) && words !== undefined) {
+  if (isComplete && !testsSayWhy && words !== undefined) {
     // `go test exited with code 1: go: errors parsing go.mod`, or `go test reported an error outside the tests: …` at exit code 0. The problem is
     // in the next line.
     return say(isFine ? `${title} reported an error outside the tests` : ended, words, problem, ...next)
@@ -153,20 +152,23 @@ function quoteOutput(end: CommandEnd): Words | undefined {
   if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return undefined
   const lines = end.output.trim().split('\n')
   const says = (line: string) => line.trim() !== '' && !LINE_OF_STACK.test(line)
-  // A stack may be longer than what is quoted, and the reason is above it.
+  // The quote has the last ten lines that are of no stack, and the lines of stacks between them. Otherwise, a long stack would push the reason out.
   const begin = lines.flatMap((line, index) => (says(line) ? index : [])).at(-QUOTED_LINES) ?? 0
   const quoted = lines.slice(begin)
   const isError = (line: string) => FIRST_LINE_OF_ERROR.test(line) || ERROR_OF_COMPILER.test(line)
-  const first = quoted.findLast(isError) ?? quoted.findLast(says)
+  const headline = quoted.findLast(isError) ?? quoted.findLast(says)
   const all = quoted.join('\n')
-  if (first === undefined || first === quoted[0]) return { text: all }
-  return { text: first.trim().replace(RULES_AROUND_LINE, '') || first, output: all }
+  if (headline === undefined || headline === quoted[0]) return { text: all }
+  return { text: headline.trim().replace(RULES_AROUND_LINE, '') || headline, output: all }
 }
 
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m
 /** Vitest has headlines for its own errors, and others for those of tests. */
 const HEADLINE_OF_VITEST = /(?<=^⎯+ (?:Startup|Unhandled|Collect|Test Run) (?:Error|Rejection) ⎯+\n)/m
-/** `Build failed with 1 error:` of esbuild and Rolldown. Vitest lists different versions behind `, received`. The reason is in the next line. */
+/**
+ * First lines without a reason, which is in the next line. esbuild and Rolldown: `Build failed with 1 error:`. Vitest, if blobs are of different
+ * versions: `All must have the same Vitest version, received`.
+ */
 const WITHOUT_REASON = /^(.*(?::|, received))\n\s*/
 /** An error ends before its stack, or before a blank line. */
 const END_OF_ERROR = /\n(?: +(?:at |❯ )|\s*\n)/

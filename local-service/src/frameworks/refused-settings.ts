@@ -138,34 +138,35 @@ function whyCommandRefused(
   // npm takes the first `--` itself, as in `npm exec vitest run -- --retry=1`.
   const isOfNpm = words.find((word) => !/^\w+=/.test(word)) === 'npm'
   const passedOn = isOfNpm ? words.filter((word, at) => word !== '--' || at !== words.indexOf('--')) : words
-  const behind = wordsBehind(framework, passedOn)
-  if (behind === undefined) {
+  const afterName = wordsBehind(framework, passedOn)
+  if (afterName === undefined) {
     // The words of any other program, such as a script of the user, have a meaning of their own.
     return isMerge
       ? `"command" is ${quoteCommand(words)}. To merge reports, it must name ${quote(framework)} itself, because any other program could add a filter.`
       : undefined
   }
-  const dashes = behind.indexOf('--')
-  // The first `vitest` may be another word, such as that of a pod in `kubectl exec vitest -- npx vitest run`.
-  const own = dashes === -1 ? behind : wordsBehind(framework, behind.slice(dashes))
-  if (own === undefined)
+  // If there is a `--` behind the name, the name is looked for again behind the `--`. If it is there, the first one was another word, as in
+  // `kubectl exec vitest -- npx vitest run`. If it is not there, the options of the service would be no options.
+  const dashes = afterName.indexOf('--')
+  const given = dashes === -1 ? afterName : wordsBehind(framework, afterName.slice(dashes))
+  if (given === undefined)
     return `"command" is ${quoteCommand(words)}. Behind "--", nothing is an option, but the service adds options at the end. Give "--" and what is behind it in "args".`
-  const [first = '', ...others] = own
+  const [first = '', ...others] = given
   switch (framework) {
     case 'vitest':
       // The option `--run`, which the service adds, means the same as `run`.
       if (first === 'run') return whyWordsRefused('command', others, rules)
       if (PROGRAMS.vitest.commands.includes(first)) return namesCommand('command', first)
-      return whyWordsRefused('command', own, rules)
+      return whyWordsRefused('command', given, rules)
     case 'playwright': {
       const needed = isMerge ? 'merge-reports' : 'test'
       // In `docker compose run playwright npx playwright test`, it is not the first word behind the first `playwright`.
-      const index = own.indexOf(needed)
-      if (index !== -1) return whyWordsRefused('command', own.slice(index + 1), rules)
+      const index = given.indexOf(needed)
+      if (index !== -1) return whyWordsRefused('command', given.slice(index + 1), rules)
       return `"command" is ${quoteCommand(words)}. Write the command ${quote(needed)} in it, as in \`npx playwright ${needed}\`, because the service adds only arguments.`
     }
     case 'jest':
-      return whyWordsRefused('command', own, rules)
+      return whyWordsRefused('command', given, rules)
   }
 }
 

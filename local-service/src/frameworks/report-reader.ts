@@ -66,17 +66,17 @@ export function readEvents(file: string): Events {
 
 class EventsOfProcess {
   readonly #tests = new Map<string, ReportedTest>()
-  readonly #filesWithoutTest = new Map<string, FileFacts>()
+  readonly #openFiles = new Map<string, FileFacts>()
   readonly #said: string[] = []
   #finished: ReportEnd | undefined
 
   add(event: ReportLine): void {
     switch (event.event) {
       case 'file-started':
-        this.#filesWithoutTest.set(keyOfFile(event.file), event.file)
+        this.#openFiles.set(keyOfFile(event.file), event.file)
         break
       case 'file-finished':
-        this.#filesWithoutTest.delete(keyOfFile(event.file))
+        this.#openFiles.delete(keyOfFile(event.file))
         break
       case 'test':
         this.#tests.set(event.test.id, event.test)
@@ -102,8 +102,8 @@ class EventsOfProcess {
     const tests = [...this.#tests.values()]
     // A test is INTERRUPTED from its start on, until a later event says how it finished.
     const running = tests.filter(({ status }) => status === 'INTERRUPTED')
-    for (const test of running) this.#filesWithoutTest.delete(keyOfFile(test))
-    return { ...NO_EVENTS, tests, filesWithoutTest: [...this.#filesWithoutTest.values()], said }
+    for (const test of running) this.#openFiles.delete(keyOfFile(test))
+    return { ...NO_EVENTS, tests, filesWithoutTest: [...this.#openFiles.values()], said }
   }
 }
 
@@ -128,7 +128,9 @@ function joinEvents(earlier: Events, later: Events): Events {
   if (!later.isComplete && files.size === 0) return { ...earlier, said }
   const isOther = (one: FileFacts) => !files.has(keyOfFile(one))
   return {
-    ...later,
+    isComplete: later.isComplete,
+    status: later.status,
+    hasCoverage: later.hasCoverage,
     tests: [...earlier.tests.filter(isOther), ...later.tests],
     filesWithoutTest: [...earlier.filesWithoutTest.filter(isOther), ...later.filesWithoutTest],
     failedFiles: [...earlier.failedFiles.filter(isOther), ...later.failedFiles],

@@ -46,10 +46,10 @@ export interface Report {
   /** What the framework said about itself, without colours. */
   readonly said: readonly string[]
   /**
-   * What is wrong with the report, as one or more sentences. If the report is complete, this is a failure that no test case has.
+   * What is wrong with the report, as one or more sentences. A run with a problem never passes. If the report is complete, or if `mustFail` is
+   * true, the run is FAILED. Otherwise, the exit code decides between FAILED and INTERRUPTED.
    */
   readonly problem?: string | undefined
-  /** Whether the problem fails the run, whatever the exit code is. Without it, an incomplete report at exit code 0 interrupts the run. */
   readonly mustFail?: boolean | undefined
   /** What to do about the problem, as sentences. */
   readonly advice?: string | undefined

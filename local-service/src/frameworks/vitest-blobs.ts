@@ -136,7 +136,10 @@ function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | 
   )
 }
 
-/** The jobs may all have run the same shard, because only the name of a blob says which shard it is. Throws UnusableBlobs. */
+/**
+ * If each job had `--shard=1/4`, the blobs have different names and the same test files. `whyIncomplete` counts names, so it cannot see this.
+ * Throws UnusableBlobs.
+ */
 function refuseEqual(blobs: readonly VitestBlob[]): void {
   const withTestFiles = blobs.filter(({ testFiles }) => testFiles.length > 0)
   const equal = Map.groupBy(withTestFiles, ({ shard, testFiles }) =>

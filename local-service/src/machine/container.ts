@@ -55,8 +55,9 @@ export async function runInContainer(
   const isPodman = engine.some((part) => basename(part) === 'podman')
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env)
-  // Every user can read the arguments of a process. So most variables have no value there, and the engine takes their values from its own
-  // environment. But the tests' HOME or DOCKER_HOST there would change the engine itself. So what the engine reads is given with its value.
+  // Every user can read the arguments of a process. So an argument has only the name of a variable, and the engine takes the value from its own
+  // environment. What the engine itself reads, such as HOME, is the exception. It must not be in the engine's environment, so its argument has
+  // the value.
   const argv = [
     ...[...engine, 'run', '--rm', '--init', '--name', containerName, '--label', `${LABEL}=${command.runId}`],
     // With this, Podman too removes a running container at once.

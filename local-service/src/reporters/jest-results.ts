@@ -146,7 +146,10 @@ function errorOfTest(text: string, thrown: unknown): Thrown {
 
 type Inner = Pick<Thrown, 'cause' | 'errors'>
 
-/** For `throw 'x'`, Jest makes an error with the message x, whose cause is another error with this message. Only the cause has a stack. */
+/**
+ * For `throw 'x'`, Jest makes an error with the message x, whose cause is another error with this message. Only one of the two stacks has
+ * frames, so both are kept.
+ */
 function withoutOwnError(error: Thrown): Thrown {
   const cause: Thrown = Object(error.cause)
   return cause.message === error.message ? { ...cause, stack: `${error.stack}\n${cause.stack}` } : error

@@ -99,7 +99,10 @@ function finishWithout(failure?: Failure): void {
   report.finish({ tests: [], files: [], errors: failure === undefined ? [] : [failure] })
 }
 
-/** Jest loads this file as a reporter too. */
+/**
+ * Jest imports this file as a reporter too, in the same process. It gets this same module, so the code above does not run again, and both share
+ * `report` and `phase`.
+ */
 export default class EventReporter {
   /** The results of tests that were tried again have only the last attempt. */
   readonly #failedAttempts = new Map<string, JestCase>()

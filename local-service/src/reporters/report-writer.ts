@@ -232,8 +232,8 @@ export class ReportWriter {
 }
 
 /**
- * What can stand before an absolute path. The text may be raw JSON, where a line end is the two characters `\` and `n`. Without this rule, the folder
- * `/app` of a container would be found in `/app/src/app/cart.test.ts` and in `/app/src/(shop)/app/cart.test.ts` twice.
+ * What can stand before an absolute path. Otherwise, `/app` would also be replaced in the middle of `/app/src/app/cart.test.ts` and of
+ * `/app/src/(shop)/app/cart.test.ts`. The text may be raw JSON, where a line end is the two characters `\` and `n`.
  */
 const BEFORE_PATH = [
   '^',

@@ -69,7 +69,10 @@ export class RunQueue {
     this.#startNext()
   }
 
-  /** A run also waits for an earlier run that waits. Otherwise, later runs of inner folders could keep a run of an outer folder from starting. */
+  /**
+   * A run waits for each earlier run with an overlapping folder, also if that run is still queued. Otherwise, later runs of inner folders could
+   * keep a run of an outer folder from starting. Runs with other folders pass it.
+   */
   #startNext(): void {
     if (this.#isClosing) return
     const unfinished = [...this.#entries.values()].filter(({ state }) => state !== 'ended')
@@ -112,8 +115,9 @@ export class RunQueue {
   async stop(runId: string, reason: StopReason): Promise<boolean> {
     const entry = this.#entries.get(runId)
     if (entry === undefined || isFinished(entry.run)) return false
-    if (entry.run.phase.status === 'QUEUED') {
+    if (entry.state === 'queued') {
       this.#finish(entry, { ...reason, testCases: [] })
+      this.#endEntry(entry, undefined)
       this.#startNext()
     } else {
       entry.stop.abort(reason)
@@ -194,7 +198,6 @@ export class RunQueue {
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
     if (entry.state === 'active') this.#save(run, task.resources)
-    else this.#endEntry(entry, undefined)
   }
 
   /** Only `left` may still be on the machine. If the store cannot take the end of the run, the entry stays, because nothing else has it. */

@@ -5,7 +5,7 @@ import type { CommonContext } from './store.ts'
 /** Interrupts the runs that an earlier process of the service did not finish, and removes their resources. */
 export async function recoverRuns(service: CommonContext): Promise<void> {
   const { store, log, logError } = service
-  for (const unfinished of store.findUnfinished()) {
+  for (const unfinished of store.findToRecover()) {
     if (unfinished === undefined) {
       logError(`an unfinished run in ${store.folder} cannot be read, so what it left may still be on this machine`)
       continue

@@ -117,8 +117,11 @@ function storeIn(database: DatabaseSync) {
       const row = database.prepare('select run from runs where run_id = ?').get(runId)
       return row && JSON.parse(String(row.run))
     },
-    /** Undefined stands for a run that cannot be read. Nobody knows what it has left. */
-    findUnfinished() {
+    /**
+     * The runs that are not finished, and the finished ones whose resources are not removed. Undefined stands for a run that cannot be read.
+     * Nobody knows what it has left.
+     */
+    findToRecover() {
       const rows = database.prepare('select * from runs where not is_finished or resources is not null order by number')
       return rows.all().map(toUnfinished)
     },

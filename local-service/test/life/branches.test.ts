@@ -88,7 +88,9 @@ describe('a run of what is checked out', () => {
 const HEAD = 'the hash of HEAD'
 const changed = (before: string, now: string) => ({
   status: 'INTERRUPTED',
-  message: expect.stringMatching(`^"${before}" was checked out when the run was started, and "${now}" when it began`),
+  message: expect.stringMatching(
+    `^"${before}" was checked out when the run was requested, and "${now}" when its tests should begin`,
+  ),
 })
 
 it.each([

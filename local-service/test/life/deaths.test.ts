@@ -144,7 +144,7 @@ it.runIf(process.platform === 'linux')(
     // Also of the runs whose start was never confirmed, none is unfinished.
     await current.kill()
     const store = openRunStore(data)
-    expect(store.findUnfinished()).toEqual([])
+    expect(store.findToRecover()).toEqual([])
     store.close()
     const statuses = [...known.values()].map((run) => run?.status)
     expect(statuses).toEqual(expect.arrayContaining(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']))

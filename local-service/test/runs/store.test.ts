@@ -31,7 +31,7 @@ describe('the store of runs', () => {
     const again = openRunStore(store.folder)
     for (const run of [queued, running, failed]) expect(again.find(run.runId)).toEqual(run)
     expect(again.find('another')).toBeUndefined()
-    expect(again.findUnfinished()).toEqual([{ run: queued }, { run: running }])
+    expect(again.findToRecover()).toEqual([{ run: queued }, { run: running }])
     again.close()
   })
 
@@ -40,9 +40,9 @@ describe('the store of runs', () => {
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     store.save(run, RESOURCES)
-    expect(store.findUnfinished()).toEqual([{ run, engine: 'podman' }])
+    expect(store.findToRecover()).toEqual([{ run, engine: 'podman' }])
     store.save(run)
-    expect(store.findUnfinished()).toEqual([])
+    expect(store.findToRecover()).toEqual([])
   })
 
   it('lists a run as left if its engine has arguments, because nobody can look for its containers', async () => {
@@ -58,7 +58,7 @@ describe('the store of runs', () => {
     expect(log).toEqual([
       expect.stringContaining('a container may be left, because the service keeps only the engines'),
     ])
-    expect(store.findUnfinished()).toHaveLength(1)
+    expect(store.findToRecover()).toHaveLength(1)
   })
 
   it('interrupts what a dead service left, and says whether the run had started', async () => {
@@ -136,7 +136,7 @@ describe('the store of runs', () => {
       ['b', '5', '{}', '0'],
       ['c', 'no JSON', '{}', '0'],
     ])
-    expect(forged.findUnfinished()).toEqual([{ run, engine: 'unknown' }, ...Array(4)])
+    expect(forged.findToRecover()).toEqual([{ run, engine: 'unknown' }, ...Array(4)])
   })
 
   it('lists texts and numbers, whatever somebody else has written to it', async () => {
