@@ -63,7 +63,7 @@ describe('the demo', () => {
 test('the demo of a project of your own runs no gate if the service refuses to start', async () => {
   const shop = (await aRepository({ 'package.json': '{ "devDependencies": { "vitest": "*" } }' })).folder
   expect(await demo(['--folder', shop, '--service-input', 'run-limit-minutes=0'])).toBe(1)
-  expect(printed).toContain('Error: The run limit is "0". Give a number from 0.001 to 35000.')
+  expect(printed).toContain('Error: run-limit-minutes is "0". Give a number from 0.001 to 35000.')
   expect(printed).not.toContain('▼ Run ./')
   expect(printed).toContain('The step: failure')
 })

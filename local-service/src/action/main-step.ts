@@ -29,7 +29,7 @@ async function main({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.Pr
   // what the first one serves.
   if (earlier && wasNeverUsed(serviceFolder(earlier))) {
     throw new Error(
-      'An earlier step has started a local service that has had no run yet, and all later gates would test this one. ' +
+      'An earlier step has started a local service that has had no run yet, and all later gates would test the local service of this step. ' +
         'Put each gate directly behind its local service, or give one configuration with two projects.',
     )
   }

@@ -75,7 +75,7 @@ export async function chooseCheckout(
     const problem = HASH.test(branch)
       ? `has another commit checked out than ${quote(branch)}. A step may have changed that after the service started.`
       : `has no branch ${quote(branch)}. Fetch or create it in ${original.root}. In a workflow, give actions/checkout "fetch-depth: 0".`
-    const instead = `To test what is checked out, give the branch ${quote(head.commit)}.`
+    const instead = `To test what is checked out, leave the branch out, or give ${quote(head.commit)}.`
     return unusable(`Project ${quote(project.id)} ${problem} ${instead}`)
   }
   const path = relative(original.root, original.folder)

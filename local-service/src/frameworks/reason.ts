@@ -52,11 +52,18 @@ export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | u
   return say(`${ended}, and its report has no test`, words, advice)
 }
 
-/** Many readers show only the first line: `sentence: words`. Behind it are further sentences, and then the end of the output. */
+/** `sentence: words`, further sentences, and the end of the output. Many readers show only the first line, so it has all that fits into a line. */
 function say(sentence: string, words: Words | undefined, ...further: readonly string[]): string {
   if (words === undefined) return [toSentence(sentence), ...further].join(' ')
-  const output = words.output === undefined ? [] : ['The output ends with:', words.output]
-  return [`${sentence}: ${words.text}`, further.join(' '), ...output].filter((text) => text !== '').join('\n')
+  const lines = [`${sentence}: ${words.text}`]
+  if (further.length > 0) {
+    const next = further.join(' ')
+    // Below an error of several lines.
+    if (words.text.includes('\n')) lines.push(next)
+    else lines[0] = `${toSentence(`${sentence}: ${words.text}`)} ${next}`
+  }
+  if (words.output !== undefined) lines.push('The output ends with:', words.output)
+  return lines.join('\n')
 }
 
 function whyNoReport(
@@ -89,8 +96,8 @@ function sayProblem(
   const next = advice === undefined ? [] : [advice]
   const isFine = hasSucceeded(end) || end.kind === 'no-command'
   if (isComplete && !testsSayWhy && words !== undefined) {
-    // `go test exited with code 1: go: errors parsing go.mod`, or `go test reported an error outside the tests: …` at exit code 0. The problem is
-    // in the next line.
+    // `go test exited with code 1: go: errors parsing go.mod`, or `go test reported an error outside the tests: …` at exit code 0, and then the
+    // problem.
     return say(isFine ? `${title} reported an error outside the tests` : ended, words, problem, ...next)
   }
   // `The report "a.xml" counts 2 failed and lists 0.`

@@ -141,7 +141,7 @@ export class RunQueue {
     const { runLimitMinutes } = this.#options
     const limit = setTimeout(() => {
       this.#log(run, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
-      const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
+      const message = `the run exceeded its limit of ${runLimitMinutes} min. If its tests need more time, raise run-limit-minutes.`
       stop.abort({ status: 'TIMEDOUT', message } satisfies StopReason)
     }, runLimitMinutes * 60_000)
     const taskOutcome = this.#runTask(entry)

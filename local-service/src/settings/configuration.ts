@@ -69,7 +69,7 @@ export function readServiceInputs(
   const runLimitMinutes = Number(limit)
   // With a much longer delay, Node's timers fire at once. The gate has the same limit.
   if (!(runLimitMinutes >= 0.001 && runLimitMinutes <= 35_000)) {
-    throw new ConfigurationError(`The run limit is ${quote(limit)}. Give a number from 0.001 to 35000.`)
+    throw new ConfigurationError(`run-limit-minutes is ${quote(limit)}. Give a number from 0.001 to 35000.`)
   }
   const source = resolve(currentFolder, config ?? project.folder ?? '.')
   if (config === undefined) {

@@ -66,7 +66,7 @@ const TABLE: readonly [EndName, ReportName, string, string?][] = [
     'exit 1',
     'failure of no case',
     'FAILED',
-    'vitest exited with code 1: printed\nThe report counts 3 failures and lists none.',
+    'vitest exited with code 1: printed. The report counts 3 failures and lists none.',
   ],
   ['exit 1', 'no tests', 'FAILED', NO_TESTS],
   ['exit 137', 'complete', 'FAILED', 'vitest exited with code 137, although no test failed: printed'],

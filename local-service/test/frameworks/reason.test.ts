@@ -135,7 +135,7 @@ describe('a command of the project that leaves no report', () => {
   it('may have run tests, so the reason is no error of the framework, whatever a test printed', () => {
     const output = '⎯⎯⎯ Unhandled Error ⎯⎯⎯\nError: printed by a test\n    at a.test.js:1:2\n\nTests 1 failed'
     expect(ofCommand(exited(output))).toBe(
-      `vitest exited with code 1 without a report: Error: printed by a test\nLook at the command.\nThe output ends with:\n${output}`,
+      `vitest exited with code 1 without a report: Error: printed by a test. Look at the command.\nThe output ends with:\n${output}`,
     )
   })
 
@@ -161,13 +161,13 @@ describe('the output of any other tool', () => {
       'what to do if there are no tests, as pytest ends then',
       exited('collected 0 items\n\n======== no tests ran in 0.02s ========\n', 5),
       { ...COMPLETE, testCases: [] },
-      "`tool` exited with code 5, and its report has no test: no tests ran in 0.02s\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.\nThe output ends with:\ncollected 0 items\n\n======== no tests ran in 0.02s ========",
+      "`tool` exited with code 5, and its report has no test: no tests ran in 0.02s. If you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.\nThe output ends with:\ncollected 0 items\n\n======== no tests ran in 0.02s ========",
     ],
     [
       'the cause before the advice if a tool is missing',
       exited('bash: line 1: pytest: command not found\n', 127),
       NO_FILE,
-      'No file matches "a.xml". `tool` exited with code 127: bash: line 1: pytest: command not found\nGive "report" the path.',
+      'No file matches "a.xml". `tool` exited with code 127: bash: line 1: pytest: command not found. Give "report" the path.',
     ],
     [
       'the cause before what the report lacks, as gotestsum reports a broken module',
@@ -178,7 +178,7 @@ describe('the output of any other tool', () => {
         errors: ['go: errors parsing go.mod: 5: no'],
         problem: 'The report counts 2 and lists 0.',
       },
-      '`tool` exited with code 1: go: errors parsing go.mod: 5: no\nThe report counts 2 and lists 0.',
+      '`tool` exited with code 1: go: errors parsing go.mod: 5: no. The report counts 2 and lists 0.',
     ],
   ])('has %s', (_what, end, report, reason) => {
     expect(whyNotPassed({ title: '`tool`', isOwnCommand: true }, end, report)).toBe(reason)

@@ -103,7 +103,7 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     const refused = await startSecond()
     expect(refused).toMatchObject({ conclusion: 'failure', env: { TEST_RUN_SERVICE_URL: '' } })
     expect(refused.annotations.map(({ message }) => message)).toEqual([
-      'An earlier step has started a local service that has had no run yet, and all later gates would test this one. Put each gate directly behind its local service, or give one configuration with two projects.',
+      'An earlier step has started a local service that has had no run yet, and all later gates would test the local service of this step. Put each gate directly behind its local service, or give one configuration with two projects.',
     ])
     await jobs.gateWithoutInputs(first.step, first.env).run()
     expect(await startSecond()).toMatchObject({ conclusion: 'success', annotations: [] })

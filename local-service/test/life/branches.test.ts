@@ -75,11 +75,11 @@ describe('a run of what is checked out', () => {
     const first = await repository.git('rev-parse', 'HEAD')
     const head = await repository.commit({ 'a.txt': 'second' })
     const { service } = await startListing(repository)
-    const next = `To test what is checked out, give the branch "${head}".`
+    const next = `To test what is checked out, leave the branch out, or give "${head}".`
     const changed = `Project "listing" has another commit checked out than "${first}". A step may have changed that after the service started.`
     expect(await service.start({ branch: first })).toEqual({ status: 400, body: { error: `${changed} ${next}` } })
     for (const branch of [head.slice(0, 39), head.toUpperCase()]) {
-      const error = expect.stringMatching(/ has no branch .* To test what is checked out, give the branch /)
+      const error = expect.stringMatching(/ has no branch .* To test what is checked out, leave the branch out, /)
       expect(await service.start({ branch })).toEqual({ status: 400, body: { error } })
     }
   })
@@ -192,7 +192,7 @@ describe('a run of another branch', () => {
       const { status, body } = await service.start({ branch })
       expect(status, branch).toBe(400)
       expect(body.error).toMatch(
-        /^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*\. In a workflow, give actions\/checkout "fetch-depth: 0"\. To test what is checked out, give the branch "[0-9a-f]{40}"\.$/,
+        /^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*\. In a workflow, give actions\/checkout "fetch-depth: 0"\. To test what is checked out, leave the branch out, or give "[0-9a-f]{40}"\.$/,
       )
     }
   })

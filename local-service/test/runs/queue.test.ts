@@ -185,7 +185,7 @@ describe('the limit of a run', () => {
 
   it('stops the run', async () => {
     const { saved } = await aRunAfter(61)
-    const message = 'the run exceeded its limit of 1 min (run-limit-minutes)'
+    const message = 'the run exceeded its limit of 1 min. If its tests need more time, raise run-limit-minutes.'
     expect(saved()).toMatchObject({ status: 'TIMEDOUT', message })
   })
 

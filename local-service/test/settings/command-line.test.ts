@@ -80,7 +80,7 @@ describe('the command line', () => {
 
   it.each([
     ['an unknown option', ['--prot', '1'], /^Unknown option '--prot'.*\n\nUsage: /s],
-    ['a limit of zero', ['--run-limit-minutes=0'], /^The run limit is "0"\. Give a number from 0\.001 to 35000\.$/],
+    ['a limit of zero', ['--run-limit-minutes=0'], /^run-limit-minutes is "0"\. Give a number from 0\.001 to 35000\.$/],
     ['a folder without a name', ['/'], /^The folder \/ has no name, which would be the id of the project\. Give/],
     ['two folders', ['a', 'b'], /^Give one folder, not also b\.$/],
     ['a folder beside a configuration', ['--config', 'c', 'a'], /^With a configuration file, give folder, framework/],
