@@ -137,7 +137,7 @@ describe('a command that starts a framework', () => {
   ] as const)('of %s may not pass on what the service adds, and the message says so', async (framework) => {
     const files = { 'run.sh': 'echo "Error: of a test"; exit 1' }
     const { status, message } = await runProject(files, { framework, command: 'sh run.sh' })
-    const start = `${framework} exited with code 1 without a report: Error: of a test\nThe "command" of the project may not have passed on`
+    const start = `${framework} exited with code 1 without a report: Error: of a test. The "command" of the project may not have passed on`
     expect([status, message]).toEqual(['FAILED', expect.stringContaining(start)])
   })
 

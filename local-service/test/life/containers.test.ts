@@ -266,7 +266,7 @@ describe("an engine's program", () => {
       'exits with 127',
       `echo "${NOT_FOUND}" >&2; exit 127`,
       'FAILED',
-      `exited with code 127 without a report: ${NOT_FOUND}\nThe "command" of the project may not have passed on the arguments and the variables that the service adds.`,
+      `exited with code 127 without a report: ${NOT_FOUND}. The "command" of the project may not have passed on the arguments and the variables that the service adds.`,
     ],
   ])('that %s says why no test ran, and leaves nothing to remove', async (_what, ends, status, reason) => {
     const { run, engine, log } = await runWith(ends && `test "$2" = run && { ${ends}; }; exit 0`)
