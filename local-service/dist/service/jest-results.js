@@ -1,5 +1,5 @@
 import { framesIn, } from './report-writer.js';
-/** `failedAttempts` are the last ones of tests that were tried again, by their keys. Jest's results have only the last attempt. */
+/** `failedAttempts` has the last failed attempt of each test, by its key. Jest's results have only the final attempt, which may have passed. */
 export function describeResults(results, report, failedAttempts = new Map()) {
     const ordered = [...results.testResults].sort((a, b) => Number(a.testFilePath > b.testFilePath) - Number(a.testFilePath < b.testFilePath));
     const { snapshot } = results;
@@ -70,7 +70,10 @@ function errorOfTest(text, thrown) {
     }
     return withoutOwnError({ message: messageIn(stack), stack, ...inner });
 }
-/** For `throw 'x'`, Jest makes an error with the message x, whose cause is another error with this message. Only the cause has a stack. */
+/**
+ * For `throw 'x'`, Jest makes an error with the message x, whose cause is another error with this message. Only one of the two stacks has
+ * frames, so both are kept.
+ */
 function withoutOwnError(error) {
     const cause = Object(error.cause);
     return cause.message === error.message ? { ...cause, stack: `${error.stack}\n${cause.stack}` } : error;

@@ -74,11 +74,14 @@ function finishWithout(failure) {
     phase = 'after';
     report.finish({ tests: [], files: [], errors: failure === undefined ? [] : [failure] });
 }
-/** Jest loads this file as a reporter too. */
+/**
+ * Jest imports this file as a reporter too, in the same process. It gets this same module, so the code above does not run again, and both share
+ * `report` and `phase`.
+ */
 export default class EventReporter {
     /** The results of tests that were tried again have only the last attempt. */
     #failedAttempts = new Map();
-    /** Only the events of a file have its own project. Those of a test have any project. */
+    /** The events of a file name the project of the file. The events of a test may name another project. */
     #files = new Map();
     /** With their projects, because the result of a file that could not be loaded does not name its project. */
     #results = [];

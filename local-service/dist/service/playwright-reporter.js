@@ -36,7 +36,7 @@ export default class EventReporter {
     onError(error) {
         this.#errors.push(this.#withOwnPaths(error));
     }
-    /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
+    /** A global teardown, or a reporter of the project, may end the process when all tests have ended. */
     #endEarly() {
         const haveEnded = this.#tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id));
         if (!this.#report.hasFinished && haveEnded)
@@ -82,13 +82,13 @@ export default class EventReporter {
     /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */
     #describeDetails(test, { steps, attachments }) {
         const step = stepPath(steps);
-        // The service keeps an output folder of the run as the folder `files` beside the output.
-        const kept = dirname(test.parent.project()?.outputDir ?? '');
+        // The service later moves an output folder of the run to `files` beside the output. So the path begins with `files/`.
+        const parentOfOutput = dirname(test.parent.project()?.outputDir ?? '');
         const files = attachments.flatMap(({ name, path }) => 
         // Playwright attaches a summary for language models to each failure.
         path === undefined || name === 'error-context'
             ? []
-            : `${name}: ${this.#report.pathInRepository(path) ?? relative(kept, path)}`);
+            : `${name}: ${this.#report.pathInRepository(path) ?? relative(parentOfOutput, path)}`);
         const lines = [...(step.length === 0 ? [] : [`Step: ${step.join(' > ')}`]), ...files];
         return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
     }
@@ -102,7 +102,10 @@ export default class EventReporter {
             return location === undefined || isFrame ? frames : [location, ...frames];
         });
     }
-    /** If a file cannot be loaded, no test begins. The same is true if the global setup fails, but then no file was loaded. */
+    /**
+     * Whether the error says that a file of tests could not be loaded. Such an error has a place in the repository, and no test has begun. An
+     * error of the global setup looks like it, so its stack is checked.
+     */
     #isOfFile({ location, stack = '' }) {
         const setups = [this.#config?.globalSetup, this.#config?.globalTeardown];
         const isOfSetup = setups.some((file) => typeof file === 'string' && stack.includes(file));

@@ -143,8 +143,8 @@ export class ReportWriter {
     }
 }
 /**
- * What can stand before an absolute path, also in a text of JSON, where `\n` and `\u001b` are letters. Without this rule, the folder
- * `/app` of a container would be found in `/app/src/app/cart.test.ts` and in `/app/src/(shop)/app/cart.test.ts` twice.
+ * What can stand before an absolute path. Otherwise, `/app` would also be replaced in the middle of `/app/src/app/cart.test.ts` and of
+ * `/app/src/(shop)/app/cart.test.ts`. The text may be raw JSON, where a line end is the two characters `\` and `n`.
  */
 const BEFORE_PATH = [
     '^',
@@ -214,7 +214,9 @@ function textOf({ type, name, message, value, code, diff }) {
     const text = typeof message === 'string' ? message : String(value ?? '');
     // When Vitest prints a cause, it renames it "Caused by: Error". So blob reports have this name.
     const [own = ''] = /^\w+$/.exec(typeof name === 'string' ? name.replace(/^(?:Caused by: )+/, '') : '') ?? [];
-    const named = (own === '' || text.startsWith(`${own}:`) ? text : `${own}: ${text}`).replace(/^(\w+): $/, '$1');
+    const isNamed = own === '' || text.startsWith(`${own}:`);
+    // Without a message, nothing stands behind the name: `AggregateError: ` becomes `AggregateError`.
+    const named = (isNamed ? text : `${own}: ${text}`).replace(/^(\w+): $/, '$1');
     // Node's own codes, such as ERR_ASSERTION, repeat what the message says.
     const isNews = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'));
     return [
@@ -223,7 +225,7 @@ function textOf({ type, name, message, value, code, diff }) {
         typeof diff === 'string' ? `\n\n${diff}` : '',
     ].join('');
 }
-/** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
+/** A stack may be any text of any length, because a test may throw anything. So this takes a time that is linear in the length of a line. */
 const FRAME = /^\s+at (?:async )?(?:([^(]*)\()?((?:file:\/\/)?\/.*):(\d+):(\d+)\)?$/;
 export function framesIn(stack) {
     if (typeof stack !== 'string')

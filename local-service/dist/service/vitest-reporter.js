@@ -75,11 +75,12 @@ export default class EventReporter {
     #endByStop() {
         for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
             const pending = [...children.allTests()].filter((test) => test.result().state === 'pending');
-            // A worker says which test it runs, unless this test blocks it. So if no test of the file is known to run, any of them may be
-            // the one that blocks, and none is reported as a test that never began.
-            const isOneKnownToRun = pending.some(({ id }) => this.#report.isRunning(id));
-            const waiting = isOneKnownToRun ? pending.filter(({ id }) => !this.#report.isRunning(id)) : [];
-            for (const test of waiting)
+            const isRunning = ({ id }) => this.#report.isRunning(id);
+            // A worker that is blocked cannot say which test it runs. So if no test of the file is known to run, any pending test may be the one that
+            // blocks, and all of them stay unknown.
+            if (!pending.some(isRunning))
+                continue;
+            for (const test of pending.filter((one) => !isRunning(one)))
                 this.#report.finishTest(describeTest(test), this.#describeResult(test));
         }
         // This listener has replaced the default action of the signal, which ends the process. So without another listener, the signal is sent again.
