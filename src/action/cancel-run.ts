@@ -86,12 +86,12 @@ class CancelTries {
     if (!isFailure(response)) return { kind: 'cancelled' }
     this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    const hadCancelled = this.#mayHaveCancelled
+    const earlierRequestMayHaveCancelled = this.#mayHaveCancelled
     this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
     if (!mustReadRun(response)) return noResult(response)
-    // `not-listed` says that the run was not cancelled when the service responded. So if the run is CANCELLED now, this request has not done it.
-    // A later try may find that it has.
-    const isOurs = response.kind === 'not-listed' ? hadCancelled : this.#mayHaveCancelled
+    // `not-listed` says that the run was not cancelled yet. So if the run is CANCELLED now, only an earlier request of this step counts. This request
+    // may still take effect after its response, so from the next try on it counts too.
+    const isOurs = response.kind === 'not-listed' ? earlierRequestMayHaveCancelled : this.#mayHaveCancelled
     return this.#readRun(response, isOurs, this.#requestOptions(deadlineMs, signal))
   }
 

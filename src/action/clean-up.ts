@@ -43,8 +43,7 @@ async function stopMain(file: MainFile, world: PostWorld): Promise<void> {
   // If post cannot ask, it takes main for dead.
   if (!file.askToStop()) return
   await waitUntil(() => !file.exists() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
-  // The answer is checked first, and the file second. In the other order, another post could remove both files after the check of the file. The
-  // missing request would then look like an answer of main.
+  // If another post has removed both files, this is true although main did not answer. So the file is checked last.
   const hasAnswered = file.isStopAnswered()
   // Without its file, main has nothing left to do. Without an answer, main is dead.
   if (!file.exists() || !hasAnswered) return

@@ -53,7 +53,7 @@ export async function startRun(
     // If the pause that the service asks for ends after `lastTryMs`, main gives up.
     if (nowMs >= lastTryMs || nowMs + askedPauseMs(response) > lastTryMs) return failed
 
-    // A pause that the service asks for fits here. So this can only shorten main's own pause.
+    // As checked above, a pause that the service asks for ends before `lastTryMs`. So `Math.min` shortens only main's own pause.
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), lastTryMs)
     const timeUntil = (atMs: number) => durationText(atMs - clock.now())
     const line = () =>

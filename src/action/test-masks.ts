@@ -59,7 +59,7 @@ export class TestMasks {
  * contain, main does not write.
  */
 export function isWrittenByMain(value: string, programText: string): boolean {
-  return maskedForms(value).some((form) => couldDestroyMain(form, programText))
+  return maskedForms(value).some((form) => canMatchMain(form, programText))
 }
 
 /** GitHub's runner masks no shorter part of a value. */
@@ -71,9 +71,9 @@ function maskedForms(value: string): string[] {
   const inQuotes = value.replace(/^"(.*)"$/, '$1')
   // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: PowerShell may show a value in two parts, and the runner masks each.
   //
-  //   the value       its parts
-  //   has `&+`        up to the first `&+`, and what follows the next letter, which PowerShell colours
-  //   has only `&`    up to the last `&`, and what follows
+  //   the value          its parts
+  //   secret&+Xvalue1    secret&+   and   value1    PowerShell colours the letter behind the first `&+`, so neither part has it
+  //   secret&value1      secret&    and   value1    without a `&+`, the last `&` decides
   const plus = value.indexOf('&+')
   const last = value.lastIndexOf('&')
   const halves =
@@ -87,11 +87,12 @@ function maskedForms(value: string): string[] {
   return [value, ...parts, ...base64]
 }
 
-function couldDestroyMain(value: string, programText: string): boolean {
+/** Whether the value can match text that main writes. */
+function canMatchMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // A test's text never has a plain `<` or `>` in a page, because main escapes both. So a value with one of them can only match text that has
-  // main's tags. If the program lacks one of the value's pieces of a tag, the value cannot match. For example, `de>pays</co` has the pieces
-  // `de>` and `</co`, and `<a href="https://x">` has `<a href=` and `>`.
-  const partsOfTags = value.split(/(?=<)|(?<=>)|"/).filter((part) => part.startsWith('<') || part.endsWith('>'))
-  return partsOfTags.length > 0 && partsOfTags.every((part) => programText.includes(part))
+  // In a page, each `<` and `>` is of a tag of main, because main escapes those of others. Between two tags, or in an attribute, any text of a test
+  // can stand. So the value can match if all its pieces of tags stand in the program. For example, `de>pays</co` has the pieces `de>` and
+  // `</co`, and `<a href="https://x">` has `<a href=` and `>`.
+  const piecesOfTags = value.split(/(?=<)|(?<=>)|"/).filter((piece) => piece.startsWith('<') || piece.endsWith('>'))
+  return piecesOfTags.length > 0 && piecesOfTags.every((piece) => programText.includes(piece))
 }

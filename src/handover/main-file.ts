@@ -150,8 +150,13 @@ export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boole
 }
 
 /**
- * Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. If the system
- * cannot say it (`ifUnknown`), main goes on: its file exists, and there is no request. And post takes main for dead: it could not ask.
+ * Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. If the system cannot
+ * say it, the result is `ifUnknown`:
+ *
+ *   exists               true     main goes on, and post ignores no run
+ *   answerStopRequest    false    main goes on
+ *   askToStop            false    post takes main for dead
+ *   isStopAnswered       true     post sees no answer, because the result is negated
  */
 function isThere(path: string, { ifUnknown }: { readonly ifUnknown: boolean }): boolean {
   try {

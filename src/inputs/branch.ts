@@ -21,8 +21,8 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent, isTestSuit
         fragment`${inputs.nameOf('branch')}: this workflow run is about the branch "${ofEvent.name}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. ${SKIPPED_PASSES}`,
       )
     case 'none':
-      // If the event's file cannot be read, nobody knows whether the given branch is that of a fork. Main accepts the branch, because the message
-      // below tells the user to set it.
+      // If the event's file cannot be read, nobody knows whether the given branch is that of a fork. Main accepts the branch, because the user has
+      // no other way to go on.
       if (given !== '') return checkedBranch(given, inputs)
       if (isTestSuite) return undefined
       return inputs.problem(

@@ -134,7 +134,7 @@ function pairUp(now: readonly TestCase[], earlier: readonly EarlierCase[]) {
   const withFileNow = pairBy(title, same.unpairedNow.filter(hasFile), same.unpairedEarlier.filter(hasNoFile))
   return {
     partners: new Map([...same.partners, ...withFileEarlier.partners, ...withFileNow.partners]),
-    // Step 1 leaves the earlier test cases with a file to step 2, and those without a file to step 3. So no test case is listed twice.
+    // Step 2 gets only earlier test cases with a file, and step 3 only those without. So together, these lists have each of them once.
     removed: [...withFileEarlier.unpairedEarlier, ...withFileNow.unpairedEarlier],
   }
 }

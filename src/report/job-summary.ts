@@ -141,10 +141,10 @@ function leftOutText({ shown, leftOut, messages }: Page): Fragment | undefined {
   const counts = countTestCases(leftOut)
   const total = shown.length + leftOut.length
   const cases = fragment`${leftOut.length} of ${total} ${casesOf(total)}${inBrackets(countsOf(counts))}`
-  // The first test cases that did not pass have parts with their messages. The others are rows, which have no message.
-  const withWholeMessage = messages === 'whole' ? FOLDABLE_CASES : 0
-  const withoutMessage = shown.filter(isFailingOrOther).slice(withWholeMessage)
-  const count = withoutMessage.filter(({ message }) => message !== undefined).length
+  const notPassed = shown.filter(isFailingOrOther)
+  // If messages are whole, only the first FOLDABLE_CASES test cases show theirs.
+  const lackMessage = messages === 'whole' ? notPassed.slice(FOLDABLE_CASES) : notPassed
+  const count = lackMessage.filter(({ message }) => message !== undefined).length
   const ofMessages = fragment`the messages of ${count} ${casesOf(count)}`
   return join([leftOut.length > 0 ? cases : undefined, count > 0 ? ofMessages : undefined], fragment` and `)
 }

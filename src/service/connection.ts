@@ -57,7 +57,8 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
         outgoing.on('socket', onSent)
         outgoing.on('response', (body) => resolve({ status: body.statusCode ?? 0, headers: body.headers, body }))
         outgoing.on('error', reject)
-        // After a response, this changes nothing. It is for status 101 with an `Upgrade` header, which Node does not report.
+        // After status 101 with an `Upgrade` header, Node closes the connection, and emits neither `response` nor `error`. After a response, this
+        // has no effect.
         outgoing.on('close', () => reject(new Error('the connection was closed')))
         outgoing.end(sentBody ?? undefined)
       }),

@@ -42,7 +42,10 @@ const BACKSLASHES = String.raw`\\+(?:u005[cC]\\*)*`
  */
 const NO_BACKSLASH_BEFORE = String.raw`(?<!\\|\\u005[cC])`
 
-/** All forms of a character. JSON may put backslashes before any character. If the key has some there, the text must have some too. */
+/**
+ * All forms of a character. If the key has no backslash before the character, the text may have any number there, because JSON may escape any
+ * character. If the key has backslashes there, the text must have at least one. How many does not matter.
+ */
 function partOf(character: string, backslashesBefore: string): string {
   // A key is ASCII, so only the last hexadecimal digit can be a letter.
   const digits = character
@@ -53,24 +56,21 @@ function partOf(character: string, backslashesBefore: string): string {
   return `${before}(?:u00${digits}|${character.replace(/\W/, '\\$&')})`
 }
 
-// JSON writes one backslash as two, which are a pair. JSON in a string of JSON writes it as four, which are two pairs. So at the end of the key,
-// the expression takes whole pairs. An odd last backslash belongs to what follows, for example to `\"`, and stays.
+// At the end of the key, the expression takes every backslash that JSON has encoded, however many the key has. In `\"`, the backslash belongs to
+// the quotation mark, so it stays. For example, for a key that ends with one backslash:
+//
+//   the text                                    the result
+//   secret\ and text that is not JSON           *** and text that is not JSON
+//   {"title":"secret\\"}                        {"title":"***"}
+//   {"title":"secret\\\" is quoted"}            {"title":"***\" is quoted"}
 
-/** A pair. */
-const BACKSLASH_IN_JSON = String.raw`\\{1,3}u005[cC]|\\\\`
+/** One backslash, as JSON encodes it: `\\` or `\u005c`. In JSON within JSON, the second form has up to three backslashes. */
+const ENCODED_BACKSLASH = String.raw`\\{1,3}u005[cC]|\\\\`
 /** In text that is not JSON, a backslash stands for itself. */
 const PLAIN_BACKSLASH = String.raw`\\`
 /**
- * A key has at most 512 backslashes, which are 1,024 pairs in JSON within JSON. Without a limit, a text with millions of pairs would exceed the
- * stack of the expression.
+ * A key has at most 512 backslashes, and JSON within JSON encodes each of them twice. Without a limit, a text with millions of backslashes would
+ * exceed the stack of the expression.
  */
-const MOST_PAIRS = 1_024
-/**
- * The backslashes at the end of the key. For example, for a key that ends with one backslash:
- *
- *   the text                                    the result
- *   secret\ and text that is not JSON           *** and text that is not JSON
- *   {"title":"secret\\"}                       {"title":"***"}
- *   {"title":"secret\\\" is quoted"}          {"title":"***\" is quoted"}    the third backslash is of the quotation mark
- */
-const LAST_BACKSLASHES = `(?:(?:${BACKSLASH_IN_JSON}){1,${MOST_PAIRS}}|${PLAIN_BACKSLASH})`
+const MOST_ENCODED_BACKSLASHES = 1_024
+const LAST_BACKSLASHES = `(?:(?:${ENCODED_BACKSLASH}){1,${MOST_ENCODED_BACKSLASHES}}|${PLAIN_BACKSLASH})`

@@ -130,7 +130,8 @@ class Exchange {
   /** A response whose status is not 2xx counts even if a part of its body is missing, because its status says enough. */
   result(end: Head | Failure): ServiceResponse | Failure {
     if (!isFailure(end)) return this.#response(end)
-    return this.#head === undefined || isSuccess(this.#head.status) ? end : this.#response(this.#head)
+    if (this.#head !== undefined && !isSuccess(this.#head.status)) return this.#response(this.#head)
+    return end
   }
 
   #response({ status, headers }: Head): ServiceResponse | Failure {

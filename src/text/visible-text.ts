@@ -6,7 +6,10 @@ import { rawText, type Untrusted, untrusted } from './untrusted.ts'
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
-/** Ranges without an invisible character: most letters. To look for anything else is faster than to look for INVISIBLE, so it comes first. */
+/**
+ * Ranges without an invisible character: most letters. A search for characters outside these ranges is fast. So `replaceInvisible` finds those
+ * first, and applies the slow INVISIBLE only to them.
+ */
 const SURELY_VISIBLE = String.raw` -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF`
 const PERHAPS_INVISIBLE = new RegExp(`[^${SURELY_VISIBLE}]+`, 'g')
 /** Whole sequences for a terminal: colours, cursor movements, titles and links (CSI, OSC), and shorter ones. Each is in one line. */
