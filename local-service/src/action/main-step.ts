@@ -72,7 +72,7 @@ async function startService(folder: ServiceFolder) {
     resolve({ kind: 'ended', how: signal === null ? `with exit code ${code}` : `by ${signal}` }),
   )
   const response = await promise
-  // Main does not wait here. But a child process without `unref` keeps Node running, so main exits only after a service that failed.
+  // If the service failed, main throws before `unref`. Node then keeps main running until the process of the service has exited.
   if (response.kind === 'failed') throw new Error(response.reason)
   if (response.kind === 'ended') {
     console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))

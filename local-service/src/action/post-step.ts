@@ -53,15 +53,18 @@ async function post({ STATE_folder: path, STATE_process: id, 'STATE_is-up': isUp
 
 type End = 'was gone' | 'stopped' | 'killed'
 
-/** `end` is undefined if post could not stop the service. */
+/**
+ * `end` is undefined if post could not stop the service.
+ * 1. If the service stopped as post told it, its file names the runs. Otherwise, tests may have written that file, so post does not read it.
+ * 2. Without that file, a clean-up removes what is left, and names the runs. If it fails too, nobody knows them.
+ * 3. The log is shown unless the file says that nothing is left and nothing failed.
+ * 4. The warnings follow the clean-up if there was one, else the file.
+ */
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
-  // Only a service that post has told to stop, and that did so, wrote this file. Otherwise, tests may have written it.
   const fromService =
     end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
-  // Otherwise, the clean-up says which runs there were. If it fails too, nobody knows them.
   const runs = fromService ?? (await attempt('remove what the service left', () => cleanUp(folder)))
   await showOutput(runs?.finished ?? [], folder)
-  // The log is shown if the service did not end well. The warnings are about what is left after the clean-up.
   const endedWell = fromService?.isClean && !fromService.hadProblem
   if (!endedWell) {
     await attempt('show the log of the service', () => console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log))))

@@ -11,7 +11,8 @@ export async function makeWorkTree(tree: string, commit: string, project: GitOpt
   // git refuses the repository of another user here, because its settings can name programs, such as filters.
   const shared = await git(['rev-parse', '--git-common-dir'], project)
   const gitFolder = join(tree, '.git')
-  // If the project's repository has the format "reftable", git keeps the checked-out commit in this folder. Otherwise, it is in `HEAD`.
+  // In a repository with the format "reftable", git keeps the checked-out commit in this folder, and not in the file `HEAD`, which must exist
+  // nevertheless. `update-ref` writes the commit where git reads it.
   await mkdir(join(gitFolder, 'reftable'), { recursive: true })
   await writeFile(join(gitFolder, 'HEAD'), `${commit}\n`)
   await writeFile(join(gitFolder, 'commondir'), `${resolve(project.folder, shared)}\n`)

@@ -40,7 +40,7 @@ function mayFailInCatch2({ attributes: { message } }: XmlElement): boolean {
   return message === 'TEST_CASE tagged with !mayfail'
 }
 
-/** PHPUnit lists a test that it calls risky as an error, and Perl a test to do that passes. Both may exit with 0. */
+/** PHPUnit lists a risky test as an error, and Perl a TODO test that passes. Both may exit with 0. */
 const RISKY = /^PHPUnit[\\_]Framework[\\_](?:RiskyTestError|OutputError|\w*Cover\w+)$|^TodoTestSucceeded$/
 
 /** Some tools list as a failure what is no failure for them, because they exit with 0 nevertheless. Undefined if it means nothing. */

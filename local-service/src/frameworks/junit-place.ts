@@ -151,8 +151,8 @@ export class Places {
   /**
    * The file of the test, if neither the report nor the class names it. A frame may be in a helper, so the outermost frames come first:
    * 1. The first file whose source has the name of the test.
-   * 2. The first file of a language that prints whole stacks, because its outermost frame is the test.
-   * 3. The first file with a main function, because in CTest and Meson the test is a program.
+   * 2. The first file that is in a language with whole stacks, because its outermost frame is the test, or that has a main function, because in
+   *    CTest and Meson the test is a program.
    * Otherwise none, because in C++ or Go, the only place may be in a helper.
    */
   #fileOfFrames(frames: readonly Place[], { attributes: { name = '', classname } }: XmlElement): string | undefined {
@@ -160,12 +160,12 @@ export class Places {
     if (!name && !classname) return frames[0]?.file
     const files = frames.map(({ file }) => file).toReversed()
     // The source has the name without its modules and without its parameters.
-    const own = name
+    const nameInSource = name
       .replace(/[[(/].*/s, '')
       .replace(/^.*::/s, '')
       .trim()
-    const isOwn = (file: string) => WITH_STACK.test(file) || /\bmain\s*\(/.test(this.#source.read(file))
-    return files.find((file) => this.#source.read(file).includes(own)) ?? files.find(isOwn)
+    const isFileOfTest = (file: string) => WITH_STACK.test(file) || /\bmain\s*\(/.test(this.#source.read(file))
+    return files.find((file) => this.#source.read(file).includes(nameInSource)) ?? files.find(isFileOfTest)
   }
 
   /** pytest prints the source between the frames. So the frames are repeated behind it, unless there is only one. */

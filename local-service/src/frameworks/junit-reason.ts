@@ -35,7 +35,7 @@ function textOf({ attributes: { message = '' }, text }: XmlElement): string {
   const tracebacks = all.matchAll(/^Traceback .*\n(?:[ \t].*\n)+(\S.*)/gm)
   const [, error = ''] = /^E {3}(\S.*)/m.exec(all) ?? [...tracebacks].at(-1) ?? []
   const said = EMPTY_MESSAGE.test(given) ? error : given
-  // Rust has the number of the thread only in the text.
+  // The text may begin with the message, with the class of the error before it, or, in Rust, with the number of the thread in it.
   const begins = [all, all.replace(/^[\w.$]+(?: \[\w+\])?: /, ''), all.replace(/^(thread '.*') \(\d+\)/, '$1')]
   const isFirst = begins.some((one) => one.startsWith(said))
   return withReasonFirst(isFirst ? all : `${said}\n\n${all}`)
@@ -102,7 +102,7 @@ const PARTS: readonly RegExp[] = [
   /^FAIL Required test coverage .*/gm,
 ]
 
-/** The parts that no failed test case with a place explains. */
+/** Leaves out each part about a test that the report already lists as failed, with a line. */
 export function findToolLines(output: string, testCases: readonly TestCase[]): string[] {
   const known = testCases.filter((one) => isBad(one) && one.line !== undefined).map(({ title }) => ` > ${title}`)
   const isKnown = (title: string | undefined) => title !== undefined && known.some((one) => one.endsWith(` > ${title}`))

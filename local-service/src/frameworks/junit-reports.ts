@@ -101,45 +101,37 @@ function toLine({ line, isName, files }: ReportLine, old: ReadonlySet<string>): 
   return { line, isName, state: files.every(({ state }) => old.has(state)) ? 'old' : 'written' }
 }
 
-/**
- * What is wrong because of files that are missing, or that the command did not write. The first rule that applies decides:
- *
- * | rule | the lines | with a command | without a command |
- * | --- | --- | --- | --- |
- * | 1 | nothing was written, and there is an old file | not complete | (no file is old) |
- * | 2 | there is no file at all | not complete. With patterns only, and exit code 0: no problem | not complete |
- * | 3 | some files were written, and a name has no file | complete, and the run fails | not complete |
- * | 3 | some files were written, and a pattern has no file | only a remark | not complete |
- * | 4 | some files were written, and a name has an old file | complete, and the run fails | (no file is old) |
- */
+/** What is wrong because of files that are missing, or that the command did not write. The first rule that applies decides. */
 function findProblem(lines: readonly Line[], end: CommandEnd): Problem | undefined {
   const [withoutFile, old] = [linesThatAre('no-file', lines), linesThatAre('old', lines)]
+  // Without a command, no file counts as old, and each line must have a file.
+  if (end.kind === 'no-command') {
+    if (withoutFile.length === 0) return undefined
+    const next =
+      'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before.'
+    return { isComplete: false, problem: noFileMatches(withoutFile), advice: next }
+  }
   const isNothingWritten = withoutFile.length + old.length === lines.length
-  // Rule 1.
+  // 1. Nothing was written, and there is an old file.
   if (isNothingWritten && old.length > 0) {
-    const problem = `The command wrote no report. ${isOlder(lines)}`
+    const problem = `The command wrote no report. ${isOlder(old)}`
     return { isComplete: false, problem, advice: 'Let the command run all tests and write the report anew.' }
   }
   const advice =
-    end.kind === 'no-command'
-      ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before.'
-      : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before.'
-  // Rule 2. A command that has nothing to do, such as `nx affected`, exits with 0 and leaves patterns without a file.
+    'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before.'
+  // 2. There is no file at all. But a command that has nothing to do, such as `nx affected`, exits with 0 and leaves patterns without a file.
   if (isNothingWritten) {
     const hadNothingToDo = hasSucceeded(end) && !lines.some(({ isName }) => isName)
     return hadNothingToDo ? undefined : { isComplete: false, problem: noFileMatches(lines), advice }
   }
-  // Rule 3. With a command, the exit code says that the tests have finished.
-  const lacking = withoutFile.filter(({ isName }) => isName || end.kind === 'no-command')
-  if (lacking.length > 0) return { isComplete: end.kind !== 'no-command', problem: noFileMatches(lacking), advice }
-  // Rule 4. A pattern with old files is only a remark.
+  // 3. Some files were written, and a name has no file. The exit code says that the tests have finished, so the report is complete.
+  const lacking = withoutFile.filter(({ isName }) => isName)
+  if (lacking.length > 0) return { isComplete: true, problem: noFileMatches(lacking), advice }
+  // 4. Some files were written, and a name has an old file. A pattern without a file, or with old files, is only a remark.
   const notWritten = old.filter(({ isName }) => isName)
   if (notWritten.length === 0) return undefined
-  return {
-    isComplete: true,
-    problem: `The command did not write ${quoteAny(notWritten)}, which is older than this run.`,
-    advice,
-  }
+  const problem = `The command did not write ${quoteAny(notWritten)}, which is older than this run.`
+  return { isComplete: true, problem, advice }
 }
 
 /** Which patterns gave no report to a run that passes. The tests of these reports may not have run. */

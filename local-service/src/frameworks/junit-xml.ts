@@ -9,7 +9,7 @@ export interface XmlElement {
   readonly tag: string
   readonly attributes: Readonly<Partial<Record<string, string>>>
   readonly parent: XmlElement | undefined
-  /** The names of the suites around it, the outermost first. A suite is one of them itself. */
+  /** The names of the suites around it, the outermost first. If the element is a suite, its own name is the last one. */
   readonly suites: readonly string[]
   readonly file: string
   /** The elements in it that say how a test ended, such as `failure`. */

@@ -95,14 +95,15 @@ function sayProblem(
   const ended = `${title} ${describeEnd(end)}`
   const next = advice === undefined ? [] : [advice]
   const isFine = hasSucceeded(end) || end.kind === 'no-command'
-  if (isComplete && !testsSayWhy && words !== undefined) {
-    // `go test exited with code 1: go: errors parsing go.mod`, or `go test reported an error outside the tests: …` at exit code 0, and then the
-    // problem.
+  // The report is whole, and no test failed. What the tool said comes first, and then the problem:
+  // `go test exited with code 1: go: errors parsing go.mod. The report …`, or `go test reported an error outside the tests: …` at exit code 0.
+  const toolSaysWhy = isComplete && !testsSayWhy && words !== undefined
+  if (toolSaysWhy) {
     return say(isFine ? `${title} reported an error outside the tests` : ended, words, problem, ...next)
   }
-  // `The report "a.xml" counts 2 failed and lists 0.`
+  // The command did not fail, and nobody said anything: `The report "a.xml" counts 2 failed and lists 0.`
   if (isFine && words === undefined) return [problem, ...next].join(' ')
-  // `No file matches "a.xml". pytest exited with code 127: pytest: command not found`
+  // Otherwise, the problem, how the command ended, and what it said: `No file matches "a.xml". pytest exited with code 127: pytest: command not found`
   return say(`${problem} ${ended}`, words, ...next)
 }
 

@@ -145,12 +145,13 @@ function whyCommandRefused(
       ? `"command" is ${quoteCommand(words)}. To merge reports, it must name ${quote(framework)} itself, because any other program could add a filter.`
       : undefined
   }
-  // If there is a `--` behind the name, the name is looked for again behind the `--`. If it is there, the first one was another word, as in
-  // `kubectl exec vitest -- npx vitest run`. If it is not there, the options of the service would be no options.
+  // `vitest run -- a.test.ts` is refused, because the options of the service would stand behind `--`, where Vitest takes them for files.
+  // `kubectl exec vitest -- npx vitest run` is accepted, because the program is the `vitest` behind `--`.
   const dashes = afterName.indexOf('--')
-  const given = dashes === -1 ? afterName : wordsBehind(framework, afterName.slice(dashes))
-  if (given === undefined)
+  const behindDashes = dashes === -1 ? undefined : wordsBehind(framework, afterName.slice(dashes))
+  if (dashes !== -1 && behindDashes === undefined)
     return `"command" is ${quoteCommand(words)}. Behind "--", nothing is an option, but the service adds options at the end. Give "--" and what is behind it in "args".`
+  const given = behindDashes ?? afterName
   const [first = '', ...others] = given
   switch (framework) {
     case 'vitest':

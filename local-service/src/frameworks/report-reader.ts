@@ -92,7 +92,7 @@ class EventsOfProcess {
     }
   }
 
-  /** The last event alone has the results. Without it, the other events show how far the process came. */
+  /** If there is a `finished` event, only it counts, because it repeats all results. If not, the other events show how far the process came. */
   toEvents(): Events {
     const said = this.#said
     if (this.#finished !== undefined) {

@@ -44,9 +44,10 @@ export function indexFiles(folders: TestedFolders, listed: string) {
       const names = read(file)
         .split('\n')
         .map((line) => DECLARATIONS[ending].exec(line)?.[1]?.trim())
-      const group = ending === '.feature' ? names.find((name) => name !== undefined) : packageOf(file)
+      // The keys are the package and the function in Go (`shop/cart`, `TestPay`), and the titles of the feature and of the scenario in Gherkin.
+      const packageOrFeature = ending === '.feature' ? names.find((name) => name !== undefined) : packageOf(file)
       for (const [index, name] of names.entries()) {
-        if (name !== undefined) declarations.set(`${group}\0${name}`, { file, line: index + 1 })
+        if (name !== undefined) declarations.set(`${packageOrFeature}\0${name}`, { file, line: index + 1 })
       }
     }
     return declarations
@@ -59,8 +60,8 @@ export function indexFiles(folders: TestedFolders, listed: string) {
     isOwnFile: (file: string) => paths.has(file),
     named: (name: string) => byName.get(name) ?? [],
     /** Where a file with this ending declares a test of a package of Go, or of a feature of Gherkin. */
-    declaration: (ending: keyof typeof DECLARATIONS, group: string, name: string) =>
-      declarationsIn(ending).get(`${group}\0${name}`),
+    declaration: (ending: keyof typeof DECLARATIONS, packageOrFeature: string, name: string) =>
+      declarationsIn(ending).get(`${packageOrFeature}\0${name}`),
   }
 }
 

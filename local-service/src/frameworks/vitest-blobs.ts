@@ -69,7 +69,10 @@ async function readVitestBlob(path: string, file: string): Promise<VitestBlob> {
   return { file, shard: shardInName(file), testFiles: modules.map(toTestFile), hasCoverage: Boolean(coverage) }
 }
 
-/** How people write "2 of 4" in a name, the surest form first. The second number can be the first one of the next pair. */
+/**
+ * How people write "2 of 4" in a name, the surest form first. Pairs overlap: in `20-2-4`, both `20-2` and `2-4` are tried. So the second number
+ * is in a lookahead.
+ */
 const FORMS_OF_SHARD = ['-?of-?', '-', '_', '\\.'].map(
   (between) => new RegExp(`(?<!\\d)(\\d+)(?=${between}(\\d+)(?![a-z\\d]))`, 'gi'),
 )

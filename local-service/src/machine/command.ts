@@ -35,9 +35,10 @@ const LAST_OUTPUT_CHARS = 20_000
 const LAST_OUTPUT_LIMIT_MS = 500
 
 /**
- * Runs the command. When this resolves, the processes of its group and those with the marker of the run are dead, also if the command exits
- * by itself and leaves processes. So a process escapes if it has left the group and cleared its environment. On macOS, it escapes if it has
- * left the group. If a process cannot be killed, the result of the command counts nevertheless, and the log has an error.
+ * Runs the command. When this resolves, no process of the run is left, also if the command exits by itself and leaves processes. The service
+ * finds them by the process group and by the marker of the run. It misses a process that has left the group and cleared its environment. On
+ * macOS, which has no search for the marker, it misses each process that has left the group. If a process cannot be killed, the result of the
+ * command counts nevertheless, and the log has an error.
  */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return STOPPED

@@ -56,8 +56,8 @@ export async function runInContainer(
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env)
   // Every user can read the arguments of a process. So an argument has only the name of a variable, and the engine takes the value from its own
-  // environment. What the engine itself reads, such as HOME, is the exception. It must not be in the engine's environment, so its argument has
-  // the value.
+  // environment. If the tests have a variable that the engine reads too, such as HOME, its value would change the engine. So this value stands
+  // in the argument, and the engine keeps its own.
   const argv = [
     ...[...engine, 'run', '--rm', '--init', '--name', containerName, '--label', `${LABEL}=${command.runId}`],
     // With this, Podman too removes a running container at once.
@@ -87,8 +87,8 @@ export async function runInContainer(
 }
 
 /**
- * The command of an engine, or `none` for a run without containers. After a restart of the service, only the name of the engine is known, or
- * nothing. Its program may then be missing because this service has another PATH than the earlier one.
+ * An array is the command from the project's settings, which this process has used. A name is what the store kept of an earlier process:
+ * `none` for a run without containers, and `unknown` if the engine was neither `docker` nor `podman`.
  */
 export type Engine = readonly string[] | KeptEngine
 export type KeptEngine = 'none' | 'docker' | 'podman' | 'unknown'
@@ -108,7 +108,7 @@ export async function removeContainers(engine: Engine, runId: string, env: NodeJ
     try {
       return await callProgram([...command, ...args], { folder: '/', env, limitMs: RESPONSE_LIMIT_MS })
     } catch (error) {
-      // If the program is missing, this process cannot have started a container with it.
+      // If the program is missing, this process has started no container with it. An earlier process may have had another PATH.
       if (error instanceof ProgramError && error.isMissing && isOfThisProcess) return ''
       throw new Error(`a container may be left, because "${command[0]} ${args[0]}" failed: ${messageOf(error)}`)
     }

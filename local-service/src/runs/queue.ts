@@ -34,8 +34,8 @@ interface Entry {
   /** Settles when clients can see that the run is finished. */
   readonly end: PromiseWithResolvers<void>
   /**
-   * An active run may have processes and files on the machine, also if clients see it as finished. An ended run is here only if the store
-   * could not take its end.
+   * An active run may have processes and files on the machine, also if clients see it as finished. Of an ended run, nothing runs any more. It is
+   * here only if the store could not take its end.
    */
   state: 'queued' | 'active' | 'ended'
   /** Settles when an active run has ended, and its processes and files are removed. */
@@ -197,6 +197,7 @@ export class RunQueue {
     end.resolve()
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
+    // For a queued run, `#endEntry` follows at once, and saves it.
     if (entry.state === 'active') this.#save(run, task.resources)
   }
 

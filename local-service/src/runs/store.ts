@@ -94,8 +94,9 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
 }
 
 /**
- * The next service starts the program that is kept, and tests may have changed it. So only `docker` and `podman` are kept. Every other command
- * becomes `unknown`: `/opt/podman` may be another program than `podman`, and `podman --root /images` has other containers than `podman`.
+ * The next service runs the stored command. Tests can write to the database, so a stored path could start any program. So only `docker` and
+ * `podman` are stored. Every other command becomes `unknown`: `/opt/podman` may be another program than `podman`, and `podman --root /images` has
+ * other containers than `podman`.
  */
 function toKeptEngine(command: string): KeptEngine {
   return (['none', 'docker', 'podman'] as const).find((name) => name === command) ?? 'unknown'

@@ -11,7 +11,7 @@ import { quote, quoteAll } from '../text.ts'
 /** The service cannot start with these settings. */
 export class ConfigurationError extends Error {}
 
-/** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
+/** A checked project. Its framework is the one that the settings name, or the one that the service has found in the folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
   readonly id: string
   readonly framework: Framework
