@@ -68,13 +68,13 @@ function errorOfTest(text, thrown) {
         const error = { message: messageIn(stackOfPart), stack: stackOfPart, ...inner };
         inner = kind === 'cause' ? { cause: error } : { errors: [error] };
     }
-    return withoutOwnError({ message: messageIn(stack), stack, ...inner });
+    return joinErrorOfThrownValue({ message: messageIn(stack), stack, ...inner });
 }
 /**
- * For `throw 'x'`, Jest makes an error with the message x, whose cause is another error with this message. Only one of the two stacks has
- * frames, so both are kept.
+ * For `throw 'x'`, Jest makes two errors with the message x, one as the cause of the other. This returns one error with both stacks, because only
+ * one of them has frames.
  */
-function withoutOwnError(error) {
+function joinErrorOfThrownValue(error) {
     const cause = Object(error.cause);
     return cause.message === error.message ? { ...cause, stack: `${error.stack}\n${cause.stack}` } : error;
 }

@@ -4,7 +4,10 @@ import { framesIn, ReportWriter, SHARD_ROOTS, } from './report-writer.js';
 // A test may start Playwright itself, which must not write to this report.
 delete process.env.PW_TEST_REPORTER;
 leaveOutAnnotations();
-/** This reporter comes by a variable. So it is also there if the command of the project does not pass on the service's arguments. */
+/**
+ * The service always adds --forbid-only, except in a merge. If Playwright's configuration does not have it, the command has dropped the
+ * service's arguments. This reporter is loaded nevertheless, because a variable names it.
+ */
 const NOT_PASSED_ON = 'Playwright got no --forbid-only from the service, so the "command" of the project does not pass on what the service adds. ' +
     'In a script, write "$@" behind the call of Playwright.';
 export default class EventReporter {
@@ -82,7 +85,8 @@ export default class EventReporter {
     /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */
     #describeDetails(test, { steps, attachments }) {
         const step = stepPath(steps);
-        // The service later moves an output folder of the run to `files` beside the output. So the path begins with `files/`.
+        // The output folder of a run in a work tree is named `files`, and output.ts later moves it into the folder of the run's output. So a path from its
+        // parent, such as `files/trace.zip`, stays right.
         const parentOfOutput = dirname(test.parent.project()?.outputDir ?? '');
         const files = attachments.flatMap(({ name, path }) => 
         // Playwright attaches a summary for language models to each failure.

@@ -206,7 +206,8 @@ function describe(begin, thrown, seen = new Set()) {
     ];
     if ('message' in thrown || 'value' in thrown)
         return [{ thrown, text: begin + textOf(thrown) }, ...causes];
-    // Unlike JSON, `inspect` can print large integers and circles. It prints the causes too. So they are in the list only for their places.
+    // Unlike JSON, `inspect` can print large integers and circles. It has printed the causes too, so their texts are empty here. They stay in the list
+    // because `describeFailure` looks for a place in each of them.
     return [{ thrown, text: begin + inspect(thrown) }, ...causes.map((one) => ({ ...one, text: '' }))];
 }
 /** `TypeError: x is not a function`, as Node prints it. */
@@ -214,14 +215,14 @@ function textOf({ type, name, message, value, code, diff }) {
     const text = typeof message === 'string' ? message : String(value ?? '');
     // When Vitest prints a cause, it renames it "Caused by: Error". So blob reports have this name.
     const [own = ''] = /^\w+$/.exec(typeof name === 'string' ? name.replace(/^(?:Caused by: )+/, '') : '') ?? [];
-    const isNamed = own === '' || text.startsWith(`${own}:`);
+    const needsNoName = own === '' || text.startsWith(`${own}:`);
     // Without a message, nothing stands behind the name: `AggregateError: ` becomes `AggregateError`.
-    const named = (isNamed ? text : `${own}: ${text}`).replace(/^(\w+): $/, '$1');
-    // Node's own codes, such as ERR_ASSERTION, repeat what the message says.
-    const isNews = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'));
+    const named = (needsNoName ? text : `${own}: ${text}`).replace(/^(\w+): $/, '$1');
+    // The code is added if the text does not have it. Node's own codes, such as ERR_ASSERTION, repeat the message.
+    const addsCode = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'));
     return [
         type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '',
-        isNews ? `${named} (${code})` : named,
+        addsCode ? `${named} (${code})` : named,
         typeof diff === 'string' ? `\n\n${diff}` : '',
     ].join('');
 }

@@ -71,13 +71,14 @@ export default class EventReporter {
             return;
         this.onTestRunEnd([], this.#vitest?.state.getUnhandledErrors());
     }
-    /** The service stops a run with this signal, which ends Vitest at once. So this reports the tests that never began. */
+    /**
+     * The service stops a run with this signal, which ends Vitest at once. So this reports the tests that never began as skipped. If no test of a file
+     * is known to run, its worker may be blocked in any of them. Then this reports none of them, and the service lists the file as unfinished.
+     */
     #endByStop() {
         for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
             const pending = [...children.allTests()].filter((test) => test.result().state === 'pending');
             const isRunning = ({ id }) => this.#report.isRunning(id);
-            // A worker that is blocked cannot say which test it runs. So if no test of the file is known to run, any pending test may be the one that
-            // blocks, and all of them stay unknown.
             if (!pending.some(isRunning))
                 continue;
             for (const test of pending.filter((one) => !isRunning(one)))
