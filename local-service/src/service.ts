@@ -18,7 +18,7 @@ export interface ServiceOptions {
   readonly runLimitMinutes: number
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
   readonly stopGraceMs?: number | undefined
-  /** How long the response about a RUNNING run waits for its end. So the client learns of the end at once. */
+  /** If a client reads a RUNNING run, its response waits for the run to finish, but at most this long. So the client learns of the end at once. */
   readonly endWaitMs?: number | undefined
   /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
   readonly outputs?: string | undefined

@@ -2,13 +2,15 @@ import { type Failure, isNotFound } from '../model/failure.ts'
 
 // What a failed request says about the run, and about another try:
 //
-//   failure                             accepted a start or a cancel?   a start is repeated            a poll or a cancel is repeated
+//   failure                             accepted a start or a cancel?   a start is repeated            a poll is repeated
 //   not sent                            no                              for 60 s                       yes
 //   429, or 503 with `Retry-After`      no                              for 5 minutes                  yes
+//   404                                 no                              no                             for 15 s
 //   3xx, or 4xx except 408, 425, 429    no                              no                             no
 //   425                                 no                              no                             yes
 //   anything else                       perhaps                         no, it could start a second    yes
 //
+// A cancel is repeated until the run has finished, except after 401 and 403.
 // If the service is on this machine, nothing is repeated for more than 30 s (`failureLimitMs`).
 
 /** A run, and what this process knows about it. */

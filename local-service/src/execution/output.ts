@@ -79,8 +79,8 @@ export function outputBytes(folder: string): number {
 }
 
 /**
- * Reads the output from byte `from` on. Returns also the number of the byte after it. The text of bytes that are no UTF-8 is longer
- * than these bytes, so the bytes are counted and not the text.
+ * Reads the output from byte `from` on. Returns also the number of the byte after it. The bytes are counted and not the text, because a byte
+ * that is no UTF-8 becomes a replacement character of three bytes.
  */
 export function readOutput(folder: string, from: number): { text: string; next: number } {
   const part = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES)

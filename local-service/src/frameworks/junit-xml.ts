@@ -2,7 +2,7 @@ import { type Handler, Parser } from 'htmlparser2'
 import { quote } from '../text.ts'
 
 // Reads the XML that test tools call JUnit. There is no standard, so this file only collects what a report has. Tools write broken XML,
-// for example a raw `&`. The parser is one that reads what browsers read, so such a character costs nothing else.
+// for example a raw `&`. The parser is as tolerant as a browser. It keeps such a character as text, and reads the rest.
 
 /** An element of a report, with what was in it so far. A text is empty if the report does not have it. */
 export interface XmlElement {
