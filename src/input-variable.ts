@@ -8,8 +8,8 @@ const ANNOUNCED: Readonly<Record<string, string>> = {
 }
 
 /**
- * The variable of an announced service that stands for an input. Undefined if the user gives `base-url`, so that what belongs to the
- * announced service is sent to no other service.
+ * The variable of an announced service that stands for an input. If the user gives `base-url`, no variable counts, because the key and the
+ * project of the announced service must not go to another service.
  */
 export function announcedVariableOf(env: NodeJS.ProcessEnv, input: string): string | undefined {
   const variable = ANNOUNCED[input]
@@ -26,7 +26,8 @@ export function announcedVariableOf(env: NodeJS.ProcessEnv, input: string): stri
  * an empty one counts as not set.
  */
 export function isCommitUnknown(env: NodeJS.ProcessEnv): boolean {
-  return env.TEST_RUN_SERVICE_COMMIT === '' && announcedVariableOf(env, 'base-url') !== undefined
+  const usesAnnouncedService = announcedVariableOf(env, 'base-url') !== undefined
+  return usesAnnouncedService && env.TEST_RUN_SERVICE_COMMIT === ''
 }
 
 /** The environment variable that has the value of an input. */

@@ -86,12 +86,11 @@ class CancelTries {
     if (!isFailure(response)) return { kind: 'cancelled' }
     this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    const earlierRequestMayHaveCancelled = this.#mayHaveCancelled
+    // `not-listed` says that this request had not cancelled the run when the service responded.
+    const isOurs = this.#mayHaveCancelled || (mayHaveBeenAccepted(response) && response.kind !== 'not-listed')
+    // The request may still take effect later, so the next try counts it.
     this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
     if (!mustReadRun(response)) return noResult(response)
-    // `not-listed` says that the run was not cancelled yet. So if the run is CANCELLED now, only an earlier request of this step counts. This request
-    // may still take effect after its response, so from the next try on it counts too.
-    const isOurs = response.kind === 'not-listed' ? earlierRequestMayHaveCancelled : this.#mayHaveCancelled
     return this.#readRun(response, isOurs, this.#requestOptions(deadlineMs, signal))
   }
 

@@ -28,7 +28,8 @@ export class TestMasks {
    */
   take(line: string): boolean {
     const [, data = ''] = MASK_COMMAND.exec(withoutTerminalSequences(line)) ?? []
-    // The runner masks each line of a value too, however short it is. So each line is a value of its own here.
+    // Of a value with several lines, the runner would also mask each line, even one of a single letter. So it gets the lines one by one, and none
+    // of the short ones.
     const lines = data
       .replaceAll('%0D', '\r')
       .replaceAll('%0A', '\n')
@@ -69,16 +70,7 @@ const SHORTEST_PART_CHARS = 6
 function maskedForms(value: string): string[] {
   // `TrimDoubleQuotes`: of `"details"`, the runner also masks `details`.
   const inQuotes = value.replace(/^"(.*)"$/, '$1')
-  // `PowerShellPreAmpersandEscape` and `PowerShellPostAmpersandEscape`: PowerShell may show a value in two parts, and the runner masks each.
-  //
-  //   the value          its parts
-  //   secret&+Xvalue1    secret&+   and   value1    PowerShell colours the letter behind the first `&+`, so neither part has it
-  //   secret&value1      secret&    and   value1    without a `&+`, the last `&` decides
-  const plus = value.indexOf('&+')
-  const last = value.lastIndexOf('&')
-  const halves =
-    plus === -1 ? [value.slice(0, last + 1), value.slice(last + 1)] : [value.slice(0, plus + 2), value.slice(plus + 3)]
-  const parts = [inQuotes, ...halves].filter((one) => one.length >= SHORTEST_PART_CHARS)
+  const parts = [inQuotes, ...powerShellParts(value)].filter((one) => one.length >= SHORTEST_PART_CHARS)
   // `Base64StringEscape` and its shifted forms. Base64 encodes three bytes at a time, and the value may begin at the first, the second or the
   // third byte of a group. So the runner also masks the base64 of the value without its first bytes. For example, `aj)l` without its first byte
   // is `j)l`, whose base64 is `ails`, a part of `<details>`.
@@ -87,12 +79,25 @@ function maskedForms(value: string): string[] {
   return [value, ...parts, ...base64]
 }
 
+/**
+ * PowerShell may show a value with `&` in two parts, and the runner masks each (`PowerShellPreAmpersandEscape` and
+ * `PowerShellPostAmpersandEscape`). For example, `secret&value1` has the parts `secret&` and `value1`.
+ */
+function powerShellParts(value: string): string[] {
+  // PowerShell colours the letter behind `&+`, so no part has this letter: `secret&+Xvalue1` has the parts `secret&+` and `value1`.
+  const plus = value.indexOf('&+')
+  if (plus !== -1) return [value.slice(0, plus + 2), value.slice(plus + 3)]
+  const ampersand = value.lastIndexOf('&')
+  return ampersand === -1 ? [] : [value.slice(0, ampersand + 1), value.slice(ampersand + 1)]
+}
+
 /** Whether the value can match text that main writes. */
 function canMatchMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // In a page, each `<` and `>` is of a tag of main, because main escapes those of others. Between two tags, or in an attribute, any text of a test
-  // can stand. So the value can match if all its pieces of tags stand in the program. For example, `de>pays</co` has the pieces `de>` and
-  // `</co`, and `<a href="https://x">` has `<a href=` and `>`.
+  // Main escapes `<` and `>` in texts of others. So in a page, each of them is a part of a tag that main wrote, and a value without them cannot
+  // hit a tag. A value with them is cut where a text of a test can stand: behind a tag, before the next tag, and at the quotation marks of an
+  // attribute. It can match only if the program contains each piece that has a `<` or a `>`. For example, `de>pays</co` has the pieces
+  // `de>` and `</co`, and `<a href="https://x">` has `<a href=` and `>`.
   const piecesOfTags = value.split(/(?=<)|(?<=>)|"/).filter((piece) => piece.startsWith('<') || piece.endsWith('>'))
   return piecesOfTags.length > 0 && piecesOfTags.every((piece) => programText.includes(piece))
 }

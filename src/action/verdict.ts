@@ -67,6 +67,7 @@ function reasonOfPassed(counts: Counts, { passWithNoTests, strict }: VerdictRule
   const didAnyCaseRun = counts.passed + counts.failed > 0
   const hasDoubts = counts.failed + counts.other > 0
   if (!didAnyCaseRun && !passWithNoTests) return 'no-tests'
+  // Before `no-tests-allowed`, because cases without a known result are doubts, even if no case is known to have run.
   if (hasDoubts && strict) return 'strict'
   if (!didAnyCaseRun) return 'no-tests-allowed'
   return hasDoubts ? 'passed-with-doubts' : 'passed'

@@ -88,7 +88,8 @@ async function upsert(
   const { issues } = octokit.rest
   const comments = await octokit.paginate(issues.listComments, { owner, repo, issue_number: number, per_page: 100 })
   const marked = comments.filter((comment) => comment.body?.startsWith(markerPrefix))
-  // Anybody can copy a marker, so the comment's author must be the account of the token too. If no comment is marked, main does not request the name of this account.
+  // Anybody can copy a marker, so the comment's author must be the account of the token too. If no comment is marked, main does not request the
+  // name of this account.
   const login = marked.length > 0 ? await ownLogin(octokit) : ''
   // If two jobs have found no comment at the same time, each has created one. Then all later runs update the first.
   const ours = marked.find(({ user }) => user?.login === login)

@@ -53,8 +53,8 @@ export class MainFileWriter {
     try {
       this.#file.remove()
     } catch {
-      // On Windows, a program such as a virus scanner can keep a file from being removed for a moment. The last line must then make post
-      // do nothing, and this phase does.
+      // On Windows, a program such as a virus scanner can keep a file from being removed for a moment. Then post reads the last line. The phase
+      // `nothing started` makes it do nothing, also after a run that has finished.
       this.#appendOrWarn({ phase: 'nothing started' })
     }
   }

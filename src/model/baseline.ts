@@ -157,8 +157,8 @@ function pairBy(key: (testCase: EarlierCase) => string, now: readonly TestCase[]
   return {
     partners,
     unpairedNow: now.filter((testCase) => !partners.has(testCase)),
-    // Of each key, the first earlier cases have partners, as many as there are cases now. They cannot be looked up in `partners`, because equal
-    // earlier cases share one object (`sharedCase`).
+    // If three cases have this key now, the first three earlier cases with it have partners, and the others have none. A look-up in `partners`
+    // would be wrong, because equal earlier cases share one object (`sharedCase`).
     unpairedEarlier: [...earlierByKey].flatMap(([name, cases]) => {
       const pairedCount = nowByKey.get(name)?.length ?? 0
       return cases.slice(pairedCount)

@@ -6,7 +6,7 @@ import { caseList, caseTable, foldableCase, linkedPlace, messageBlock, onNextLin
 import { countsOf } from './counts.ts'
 import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, DOT, inBrackets, join, NONE, SPACE } from './phrases.ts'
-import { type CaseWithWords, sortedCases, unstableCases } from './test-case.ts'
+import { type CaseWithWords, passedButBadBefore, sortedCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
 /** How many test cases a summary shows in all. */
@@ -38,14 +38,14 @@ export function jobSummary(outcome: StepOutcome, alreadyBytes: number, reportDir
   // An earlier writer to this file may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
-  // Sorted by kind, so those that did not pass come first.
   const all = sortedCases(outcome)
   const firstCases = (count: number) => ({ shown: all.slice(0, count), leftOut: all.slice(count) })
   const lists = baselineLists(outcome)
   const listedCases = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
-  const notPassed = Math.min(all.filter(isFailingOrOther).length, CASE_LIMIT)
+  // `all` is sorted by kind, and begins with those that did not pass.
+  const notPassedCount = Math.min(all.filter(isFailingOrOther).length, CASE_LIMIT)
   const everything: Page = { ...firstCases(CASE_LIMIT - listedCases), lists, messages: 'whole' }
-  const onlyNotPassed: Page = { ...firstCases(notPassed), lists: [], messages: 'whole' }
+  const onlyNotPassed: Page = { ...firstCases(notPassedCount), lists: [], messages: 'whole' }
   const withFirstLines: Page = { ...onlyNotPassed, messages: 'first line' }
   for (const page of [everything, onlyNotPassed, withFirstLines]) {
     const leftOut = leftOutText(page)
@@ -93,7 +93,7 @@ function baselineLists(outcome: StepOutcome): readonly List[] {
   const lists: readonly List[] = [
     { name: fragment`Newly skipped`, cases: skipped, limit: CHANGED_SHOWN },
     { name: fragment`Removed`, cases: removed.map((testCase) => ({ testCase })), limit: CHANGED_SHOWN },
-    { name: fragment`Unstable in earlier runs`, cases: unstableCases(outcome), limit: UNSTABLE_SHOWN },
+    { name: fragment`Unstable in earlier runs`, cases: passedButBadBefore(outcome), limit: UNSTABLE_SHOWN },
   ]
   return lists.filter(({ cases }) => cases.length > 0)
 }

@@ -37,7 +37,7 @@ function caseElement(testCase: TestCase, nameFor: ReturnType<typeof uniqueNames>
   const className = oneLine(testCase.filePath ?? CLASS_NAME)
   const name = nameFor(className, titleOf(testCase))
   const time = seconds(testCase.durationMs ?? 0)
-  return xml`<testcase classname="${untruncated(className)}" name="${untruncated(name)}"${placeAttributes(testCase)} time="${time}"${contentOf(testCase)}`
+  return xml`<testcase classname="${untruncated(className)}" name="${untruncated(name)}"${placeAttributes(testCase)} time="${time}"${restOfElement(testCase)}`
 }
 
 function placeAttributes(testCase: TestCase): Xml {
@@ -46,7 +46,8 @@ function placeAttributes(testCase: TestCase): Xml {
   return xml` file="${untruncated(filePath)}"${line === undefined ? xml`` : xml` line="${line}"`}`
 }
 
-function contentOf({ kind, rawStatus, message }: TestCase): Xml {
+/** The end of the start tag, and what follows it. */
+function restOfElement({ kind, rawStatus, message }: TestCase): Xml {
   if (kind === 'passed') return xml`/>\n`
   const summary = message === undefined ? rawStatus : firstLineOf(message)
   const reason =

@@ -39,9 +39,10 @@ function badRunsText({ badRuns, runs }: PastOfCase): Fragment {
 }
 
 /** The cases that passed now, and failed or were flaky in an earlier run, each with how often. The most frequent come first. */
-export function unstableCases({ past }: Pick<StepOutcome, 'past'>): readonly CaseWithWords[] {
-  const unstable = [...(past ?? [])].filter(([{ kind }]) => kind === 'passed')
-  return unstable
+export function passedButBadBefore({ past }: Pick<StepOutcome, 'past'>): readonly CaseWithWords[] {
+  // `past` has a passed case only if it was bad in an earlier run.
+  const passed = [...(past ?? [])].filter(([{ kind }]) => kind === 'passed')
+  return passed
     .sort(([, a], [, b]) => b.badRuns - a.badRuns || a.runs - b.runs)
     .map(([testCase, found]) => ({ testCase, words: badRunsText(found) }))
 }

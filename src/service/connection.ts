@@ -54,8 +54,11 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
     request: ({ body: sentBody, ...options }, signal, onSent) =>
       new Promise((resolve, reject) => {
         const outgoing = request({ ...service, ...options, signal })
+        // Because of `connectFirst`, this event comes when the connection is made. Node writes the request right after it.
         outgoing.on('socket', onSent)
-        outgoing.on('response', (body) => resolve({ status: body.statusCode ?? 0, headers: body.headers, body }))
+        outgoing.on('response', (response) =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
+        )
         outgoing.on('error', reject)
         // After status 101 with an `Upgrade` header, Node closes the connection, and emits neither `response` nor `error`. After a response, this
         // has no effect.

@@ -56,15 +56,18 @@ function partOf(character: string, backslashesBefore: string): string {
   return `${before}(?:u00${digits}|${character.replace(/\W/, '\\$&')})`
 }
 
-// At the end of the key, the expression takes every backslash that JSON has encoded, however many the key has. In `\"`, the backslash belongs to
-// the quotation mark, so it stays. For example, for a key that ends with one backslash:
+// A key may end with backslashes. In JSON, each of them is written as `\\` or as `\u005c`, and a single `\` belongs to the character behind it, such
+// as `\"`. So the expression takes all pairs and all `\u005c`, however many the key has. If there is none, the text is not JSON, and it takes
+// one `\`. For example, for a key that ends with one backslash:
 //
 //   the text                                    the result
 //   secret\ and text that is not JSON           *** and text that is not JSON
 //   {"title":"secret\\"}                        {"title":"***"}
 //   {"title":"secret\\\" is quoted"}            {"title":"***\" is quoted"}
+//   "{\"title\":\"secret\\u005c\"}"             "{\"title\":\"***\"}"      JSON within JSON
+//   "{\"title\":\"secret\\\u005c\"}"            "{\"title\":\"***\"}"      the same, with the second `\` encoded once more
 
-/** One backslash, as JSON encodes it: `\\` or `\u005c`. In JSON within JSON, the second form has up to three backslashes. */
+/** One backslash, as JSON encodes it. In JSON within JSON, up to three backslashes stand before `u005c`. */
 const ENCODED_BACKSLASH = String.raw`\\{1,3}u005[cC]|\\\\`
 /** In text that is not JSON, a backslash stands for itself. */
 const PLAIN_BACKSLASH = String.raw`\\`

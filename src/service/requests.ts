@@ -94,7 +94,7 @@ function failureOfStatus(response: ServiceResponse, { clock }: TransportSettings
 /**
  * Returns milliseconds from now, which are never negative. RFC 9110 (10.2.3) allows whole seconds, and a date in the form of
  * `toUTCString`. Every other value counts as absent. Otherwise, a 503 with an unusable `Retry-After` would count as a proof that a start was not
- * accepted, and main would repeat the start. `Date.parse` alone would take 1.5 for a day of 2001.
+ * accepted, and main would repeat the start. For example, `Date.parse` takes `1.5` for a day of 2001.
  */
 export function parseRetryAfter(value: string | undefined, clock: Pick<Clock, 'epochMs'>): number | undefined {
   if (value === undefined) return undefined
