@@ -27,7 +27,8 @@ export interface CheckoutContext {
 }
 
 /**
- * Finds what is checked out in a folder. If git cannot say it, `branch` is assumed to be that of the job, because the gate asks for that branch.
+ * Finds what is checked out in a folder. If git cannot say it, `branch` is the branch of the job. This is a guess: the gate asks for this branch, so
+ * the run may start, but no response may name it.
  */
 async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
   const { folder } = git
@@ -62,7 +63,7 @@ export async function chooseCheckout(
   const head = await findHead(git, context.checkoutOfJob)
   const original = head.folders
   if (branch === undefined || branch === head.branch || branch === head.commit) {
-    // Without git, nobody has checked that this is the job's branch. So the run starts, but its response names no branch.
+    // The branch of the head is only a guess then.
     if (head.whyUnknown !== undefined) return { original, whyUnknown: head.whyUnknown }
     return { original, branchName: branch ?? head.branch }
   }

@@ -62,8 +62,8 @@ async function linkEntries(installed: string, folder: string, root: string, tree
     const source = sourceBehind(entry, root)
     if (source !== undefined) {
       const sourceInTree = join(tree, relative(root, source))
-      // The branch does not have these sources. An import of them must fail, because a link to the folder would give the tests the
-      // sources of another commit.
+      // If the branch does not have these sources, the package gets no link, and its import fails. A link into the project's own folder would give
+      // the tests the sources of another commit.
       if (!existsSync(sourceInTree)) continue
       await symlink(sourceInTree, link)
       await linkPackages({ root, folder: source }, tree)

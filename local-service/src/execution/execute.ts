@@ -111,7 +111,7 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   const caller = {
     title: call.title,
     noTestsArgument: framework.noTestsArgument,
-    isOwnCommand: project.command !== undefined,
+    isProjectCommand: project.command !== undefined,
     hintWithoutReport: framework.hintWithoutReport,
   }
   return toOutcome(caller, end, await read(end))

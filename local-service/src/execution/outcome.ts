@@ -21,7 +21,7 @@ export function withoutTests(message: string): RunOutcome {
   return { status: 'INTERRUPTED', message, testCases: [] }
 }
 
-/** The outcome of a run that cannot test, or whose shards left what cannot be merged. */
+/** The outcome of a run that cannot start its tests, or cannot merge the reports of the shards. */
 export function outcomeOfUnusable({ kind, reason }: Unusable): RunOutcome {
   return { ...withoutTests(reason), status: kind === 'over-limit' ? 'FAILED' : 'INTERRUPTED' }
 }

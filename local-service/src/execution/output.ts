@@ -36,11 +36,11 @@ export class RunOutput {
     const isFull = this.#roomBytes < 0
     try {
       writeFileSync(this.#file, isFull ? '\n… The rest of the output is left out.\n' : text)
-      if (!isFull) return
+      if (isFull) this.close()
     } catch (error) {
       this.#logError(`could not write more of its output: ${messageOf(error)}`)
+      this.close()
     }
-    this.close()
   }
 
   close(): void {
@@ -79,8 +79,8 @@ export function outputBytes(folder: string): number {
 }
 
 /**
- * Reads the output from byte `from` on. Returns also the number of the byte after it. The bytes are counted and not the text, because a byte
- * that is no UTF-8 becomes a replacement character of three bytes.
+ * Reads the output from byte `from` on. `next` is the number of the byte after it. It counts the bytes of the file, because in `text`, a
+ * byte that is no UTF-8 is a replacement character of three bytes.
  */
 export function readOutput(folder: string, from: number): { text: string; next: number } {
   const part = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES)

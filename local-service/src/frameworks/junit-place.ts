@@ -85,9 +85,10 @@ export class Places {
       const file = this.#resolveFile(path)
       if (file !== undefined) return { file, titleOfClass: '' }
     }
-    // For example `tests.test_cart` or `tests.test_cart.TestCart`. Without a folder, a single word is a module only in pytest.
+    // For example `tests.test_cart` or `tests.test_cart.TestCart`. Only in pytest, a single word is a module, such as `test_cart`.
     const words = name.split('.')
-    for (let count = words.length; count > (isOfPytest(found) ? 0 : 1); count--) {
+    const fewestWords = isOfPytest(found) ? 1 : 2
+    for (let count = words.length; count >= fewestWords; count--) {
       const file = this.#resolveFile(words.slice(0, count).join('/') + ending)
       if (file !== undefined) return { file, titleOfClass: words.slice(count).join('.') }
     }
@@ -123,10 +124,11 @@ export class Places {
   }
 
   /**
-   * The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. The reason:
-   * 1. No frame is in the repository: as it is.
-   * 2. Python: as it is, and the frames are repeated at its end.
-   * 3. Otherwise: without the frames outside the repository.
+   * `file` is the test's file, whatever its result. `line` is the line of the innermost frame in this file. If no frame is in it, `line` is the
+   * test's line. `reason` is the text, with these changes:
+   * 1. If no frame is in the repository, none.
+   * 2. For Python, the frames in the repository are repeated at the end.
+   * 3. For every other language, the frames outside the repository are removed.
    */
   failureOf(found: XmlElement, test: PlaceOfTest, text: string) {
     const lines = text.split('\n').map((line) => ({ line, frames: this.#framesIn(line, test.file) }))
@@ -151,9 +153,9 @@ export class Places {
   /**
    * The file of the test, if neither the report nor the class names it. A frame may be in a helper, so the outermost frames come first:
    * 1. The first file whose source has the name of the test.
-   * 2. The first file that is in a language with whole stacks, because its outermost frame is the test, or that has a main function, because in
+   * 2. The first file that is in a language with whole stacks, where the outermost frame is the test, or that has a main function, because in
    *    CTest and Meson the test is a program.
-   * Otherwise none, because in C++ or Go, the only place may be in a helper.
+   * 3. No file. C++ and Go print only one place, and it may be in a helper.
    */
   #fileOfFrames(frames: readonly Place[], { attributes: { name = '', classname } }: XmlElement): string | undefined {
     // Not a test failed, but a file or a suite.

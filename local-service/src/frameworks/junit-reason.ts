@@ -37,8 +37,8 @@ function textOf({ attributes: { message = '' }, text }: XmlElement): string {
   const said = EMPTY_MESSAGE.test(given) ? error : given
   // The text may begin with the message, with the class of the error before it, or, in Rust, with the number of the thread in it.
   const begins = [all, all.replace(/^[\w.$]+(?: \[\w+\])?: /, ''), all.replace(/^(thread '.*') \(\d+\)/, '$1')]
-  const isFirst = begins.some((one) => one.startsWith(said))
-  return withReasonFirst(isFirst ? all : `${said}\n\n${all}`)
+  if (said === '' || begins.some((one) => one.startsWith(said))) return withReasonFirst(all)
+  return withReasonFirst(`${said}\n\n${all}`)
 }
 
 /** What is replaced, one entry after the other, so that a text begins with the reason. A place goes behind the reason. */
@@ -111,5 +111,5 @@ export function findToolLines(output: string, testCases: readonly TestCase[]): s
   return [...lines].sort((one, other) => Number(CONSEQUENCE.test(one)) - Number(CONSEQUENCE.test(other)))
 }
 
-/** In Node, a test whose hook has failed. The hook comes later, and has the cause. */
+/** If a hook fails, Node prints this for the test, and later the error of the hook. The sort puts the error first, because it is the cause. */
 const CONSEQUENCE = /^✖ .*: 'test did not finish before its parent/

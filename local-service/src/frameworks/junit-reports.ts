@@ -21,7 +21,7 @@ export interface JunitReports {
   /** Paths and patterns, from the project's folder. */
   readonly patterns: readonly string[]
   readonly folders: TestedFolders
-  /** The states of the files that were there before the command. */
+  /** The fingerprints of the files that were there before the command. */
   readonly old: ReadonlySet<string>
   /** How the command ended. If there is none, an earlier step or job wrote the reports, and nobody knows how it ended. */
   readonly end: CommandEnd
@@ -29,7 +29,7 @@ export interface JunitReports {
   readonly repositoryFiles: string
 }
 
-/** As in a report of the run. It is complete if the files say all about the tests. */
+/** What is wrong with the reports, as in `Report`. `isComplete` says whether the reports have the results of all tests nevertheless. */
 type Problem = Pick<Report, 'isComplete' | 'mustFail' | 'problem' | 'advice'>
 
 /** `onFile` gets the name of each file before it is read. */
@@ -37,9 +37,9 @@ export async function readJunitReports(input: JunitReports, onFile: OnFile = () 
   const { patterns, folders, old, end, repositoryFiles } = input
   const found = await findReports(patterns, folders.folder)
   const lines = found.map((line) => toLine(line, old))
-  const written = found.flatMap(({ files }) => files).filter(({ state }) => !old.has(state))
+  const written = found.flatMap(({ files }) => files).filter(({ fingerprint }) => !old.has(fingerprint))
   // Two lines may name the same file.
-  const paths = [...new Map(written.map(({ state, path }) => [state, path])).values()].sort()
+  const paths = [...new Map(written.map(({ fingerprint, path }) => [fingerprint, path])).values()].sort()
   const hasPassed = hasSucceeded(end)
   const source = indexFiles(folders, repositoryFiles)
   const testCases: TestCase[] = []
@@ -98,7 +98,7 @@ interface Line extends Pick<ReportLine, 'line' | 'isName'> {
 
 function toLine({ line, isName, files }: ReportLine, old: ReadonlySet<string>): Line {
   if (files.length === 0) return { line, isName, state: 'no-file' }
-  return { line, isName, state: files.every(({ state }) => old.has(state)) ? 'old' : 'written' }
+  return { line, isName, state: files.every(({ fingerprint }) => old.has(fingerprint)) ? 'old' : 'written' }
 }
 
 /** What is wrong because of files that are missing, or that the command did not write. The first rule that applies decides. */

@@ -40,7 +40,7 @@ export const junit: Framework = {
   async prepareCall({ command, folders, git, report = '' }) {
     const patterns = linesOf(report)
     const before = command === undefined ? [] : await findReports(patterns, folders.folder)
-    const old = new Set(before.flatMap(({ files }) => files.map(({ state }) => state)))
+    const old = new Set(before.flatMap(({ files }) => files.map(({ fingerprint }) => fingerprint)))
     return {
       argv: command === undefined ? undefined : argvOf(command),
       title: command !== undefined ? quoteCommand(command) : 'reading the JUnit files',

@@ -8,8 +8,8 @@ import { isBad, QUOTED_LINES, type Report } from './report.ts'
 interface Caller extends Pick<Framework, 'noTestsArgument'> {
   /** How messages name what was run. */
   readonly title: string
-  /** Whether a command of the project has started the framework. If not, no test has begun if there is no report. */
-  readonly isOwnCommand: boolean
+  /** Whether a command of the project has started the framework, and not the service itself. */
+  readonly isProjectCommand: boolean
   /** What to know if a command of the project leaves no report, as sentences. */
   readonly hintWithoutReport?: string | undefined
 }
@@ -27,25 +27,26 @@ interface Words {
 
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | undefined): string | undefined {
-  const { title, noTestsArgument, isOwnCommand } = caller
+  const { title, noTestsArgument, isProjectCommand } = caller
   const ended = `${title} ${describeEnd(end)}`
-  const said = report === undefined ? findOwnError(isOwnCommand, end) : findReportedError(report, end)
-  const ownError = said === undefined ? undefined : { text: said }
-  const words = ownError ?? quoteOutput(end)
+  const said = report === undefined ? findFrameworkError(isProjectCommand, end) : findReportedError(report, end)
+  const frameworkError = said === undefined ? undefined : { text: said }
+  const words = frameworkError ?? quoteOutput(end)
 
   // The end says more than a report that nobody could finish: `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`
   if (end.kind === 'cut-off') return say(ended, words)
   if (report === undefined) return whyNoReport(caller, end, words)
   const hasFailedTests = report.testCases.some(isBad)
-  if (report.problem !== undefined) return sayProblem(title, { ...report, problem: report.problem }, end, ownError)
+  if (report.problem !== undefined)
+    return sayProblem(title, { ...report, problem: report.problem }, end, frameworkError)
   if (!report.isComplete) {
     const advice = hasSucceeded(end) ? [MAY_HAVE_EXITED, LOOK_FOR_IT] : []
     return say(`${ended} before it had reported all tests`, words, ...advice)
   }
-  if (hasFailedTests) return ownError && say(`${title} reported an error outside the tests`, ownError)
+  if (hasFailedTests) return frameworkError && say(`${title} reported an error outside the tests`, frameworkError)
   // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
   if (report.testCases.length > 0) return say(`${ended}, although no test failed`, words)
-  if (ownError !== undefined) return say(`${title} could not run the tests`, ownError)
+  if (frameworkError !== undefined) return say(`${title} could not run the tests`, frameworkError)
   if (noTestsArgument !== undefined)
     return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and ${SET_INPUT}`
   const advice = `If you expect that, let the command exit with 0, and ${SET_INPUT}`
@@ -67,57 +68,59 @@ function say(sentence: string, words: Words | undefined, ...further: readonly st
 }
 
 function whyNoReport(
-  { title, isOwnCommand, hintWithoutReport }: Caller,
+  { title, isProjectCommand, hintWithoutReport }: Caller,
   end: CommandEnd,
   words: Words | undefined,
 ): string {
   const sentence = `${title} ${describeEnd(end)} without a report`
-  const hints = isOwnCommand && hintWithoutReport !== undefined ? [hintWithoutReport] : []
+  const hints = isProjectCommand && hintWithoutReport !== undefined ? [hintWithoutReport] : []
   if (hasSucceeded(end)) return say(sentence, words, MAY_HAVE_EXITED, ...hints, LOOK_FOR_IT)
   if (!hasFailed(end)) return say(sentence, words)
   // A command of the project may have run the tests.
-  if (isOwnCommand || words === undefined) return say(sentence, words, ...hints)
+  if (isProjectCommand || words === undefined) return say(sentence, words, ...hints)
   // `vitest could not run the tests: Error: Cannot find package`
   return say(`${title} could not run the tests`, words)
 }
 
-/** Something is wrong with the report. */
+/**
+ * Something is wrong with the report. The first row that applies says what the message is like:
+ *
+ * | the report | the tool | the message |
+ * | --- | --- | --- |
+ * | complete, without a failed test | said something | `go test exited with code 1: go: errors parsing go.mod. The report …` |
+ * | any | exited with 0, and said nothing | `The report "a.xml" counts 2 failed and lists 0.` |
+ * | any | anything else | `No file matches "a.xml". pytest exited with code 127: pytest: command not found` |
+ */
 function sayProblem(
   title: string,
   report: Report & { readonly problem: string },
   end: CommandEnd,
-  ownError: Words | undefined,
+  frameworkError: Words | undefined,
 ): string {
   const { problem, advice, isComplete, testCases } = report
-  // Failed tests of a whole report say why the command failed, so the end of the output is not needed.
-  const testsSayWhy = isComplete && testCases.some(isBad)
-  const words = testsSayWhy ? ownError : (ownError ?? quoteOutput(end))
+  const hasFailedTests = testCases.some(isBad)
   const ended = `${title} ${describeEnd(end)}`
   const next = advice === undefined ? [] : [advice]
   const isFine = hasSucceeded(end) || end.kind === 'no-command'
-  // The report is whole, and no test failed. What the tool said comes first, and then the problem:
-  // `go test exited with code 1: go: errors parsing go.mod. The report …`, or `go test reported an error outside the tests: …` at exit code 0.
-  const toolSaysWhy = isComplete && !testsSayWhy && words !== undefined
-  if (toolSaysWhy) {
+  // Failed tests of a complete report say why the command failed, so the end of the output is not needed.
+  const words = frameworkError ?? (isComplete && hasFailedTests ? undefined : quoteOutput(end))
+  if (isComplete && !hasFailedTests && words !== undefined)
     return say(isFine ? `${title} reported an error outside the tests` : ended, words, problem, ...next)
-  }
-  // The command did not fail, and nobody said anything: `The report "a.xml" counts 2 failed and lists 0.`
   if (isFine && words === undefined) return [problem, ...next].join(' ')
-  // Otherwise, the problem, how the command ended, and what it said: `No file matches "a.xml". pytest exited with code 127: pytest: command not found`
   return say(`${problem} ${ended}`, words, ...next)
 }
 
 /** Vitest and Jest begin their own sentences so, for example about thresholds that are not met. */
-const OWN_SENTENCE = /^(?:ERROR|Jest): /
+const SENTENCE_OF_FRAMEWORK = /^(?:ERROR|Jest): /
 /** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
 /** What the framework said about itself, if there is no report. */
-function findOwnError(isOwnCommand: boolean, end: CommandEnd): string | undefined {
+function findFrameworkError(isProjectCommand: boolean, end: CommandEnd): string | undefined {
   const noMemory = findNoMemory(end)
   if (noMemory !== undefined) return noMemory
-  // If the service itself started the framework, no test has begun, and the output is the framework's own.
-  return !isOwnCommand && hasFailed(end) ? findError(end.output) : undefined
+  // If the service itself started the framework and there is no report, no test has begun. So the output is the framework's.
+  return !isProjectCommand && hasFailed(end) ? findError(end.output) : undefined
 }
 
 function findNoMemory({ output }: CommandEnd): string | undefined {
@@ -142,7 +145,7 @@ function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd
     const last = texts.pop()
     texts.push(last === undefined ? noMemory : `${last}: ${noMemory}`)
   }
-  texts.push(...said.filter((text) => OWN_SENTENCE.test(text)))
+  texts.push(...said.filter((text) => SENTENCE_OF_FRAMEWORK.test(text)))
   return texts.length > 0 ? texts.join('\n\n') : findError(said.join('\n'))
 }
 

@@ -135,23 +135,15 @@ function whyCommandRefused(
   isMerge: boolean,
   rules: readonly Rule[],
 ): string | undefined {
-  // npm takes the first `--` itself, as in `npm exec vitest run -- --retry=1`.
-  const isOfNpm = words.find((word) => !/^\w+=/.test(word)) === 'npm'
-  const passedOn = isOfNpm ? words.filter((word, at) => word !== '--' || at !== words.indexOf('--')) : words
-  const afterName = wordsBehind(framework, passedOn)
-  if (afterName === undefined) {
+  const given = argumentsIn(words, framework)
+  if (given === 'not named') {
     // The words of any other program, such as a script of the user, have a meaning of their own.
     return isMerge
       ? `"command" is ${quoteCommand(words)}. To merge reports, it must name ${quote(framework)} itself, because any other program could add a filter.`
       : undefined
   }
-  // `vitest run -- a.test.ts` is refused, because the options of the service would stand behind `--`, where Vitest takes them for files.
-  // `kubectl exec vitest -- npx vitest run` is accepted, because the program is the `vitest` behind `--`.
-  const dashes = afterName.indexOf('--')
-  const behindDashes = dashes === -1 ? undefined : wordsBehind(framework, afterName.slice(dashes))
-  if (dashes !== -1 && behindDashes === undefined)
+  if (given === 'ends behind dashes')
     return `"command" is ${quoteCommand(words)}. Behind "--", nothing is an option, but the service adds options at the end. Give "--" and what is behind it in "args".`
-  const given = behindDashes ?? afterName
   const [first = '', ...others] = given
   switch (framework) {
     case 'vitest':
@@ -169,6 +161,28 @@ function whyCommandRefused(
     case 'jest':
       return whyWordsRefused('command', given, rules)
   }
+}
+
+/**
+ * The arguments that the framework's program gets in a command. For example, for Vitest:
+ *
+ *   npx vitest run a.test.ts                 run a.test.ts
+ *   npm exec vitest run -- --retry=1         run --retry=1        npm takes the first `--` itself
+ *   kubectl exec vitest -- npx vitest run    run                  if the program is named again behind `--`, that is the real one
+ *   vitest run -- a.test.ts                  'ends behind dashes'
+ *   ./test.sh                                'not named'
+ */
+function argumentsIn(
+  words: readonly string[],
+  framework: Name,
+): readonly string[] | 'not named' | 'ends behind dashes' {
+  const isOfNpm = words.find((word) => !/^\w+=/.test(word)) === 'npm'
+  const passedOn = isOfNpm ? words.filter((word, at) => word !== '--' || at !== words.indexOf('--')) : words
+  const given = wordsBehind(framework, passedOn)
+  if (given === undefined) return 'not named'
+  const dashes = given.indexOf('--')
+  if (dashes === -1) return given
+  return wordsBehind(framework, given.slice(dashes)) ?? 'ends behind dashes'
 }
 
 function whyWordsRefused(setting: string, words: readonly string[], rules: readonly Rule[]): string | undefined {

@@ -160,8 +160,9 @@ function titleOfFile(found: FileFacts, { folder }: Repository): string {
  * not be compared. So the line is that of the innermost frame in this file, else that of the test.
  */
 function lineOf({ file, line, failure }: ReportedTest): number | undefined {
-  const inTest = [...(failure?.frames ?? []), { ...failure }].find((frame) => frame.file === file)
-  return inTest?.line ?? line
+  const frame = failure?.frames?.find((one) => one.file === file)
+  const lineOfFailure = failure?.file === file ? failure.line : undefined
+  return frame?.line ?? lineOfFailure ?? line
 }
 
 /** The message ends with the frames, unless the only frame is in the file of the test case, and so says no more than its place. */

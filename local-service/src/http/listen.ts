@@ -41,6 +41,7 @@ export async function listen(
  * learns the address and starts. The first request waits.
  */
 async function loadApi(...api: [Configuration, ServiceContext, key: string]): Promise<RequestListener> {
+  // The import blocks this thread. So the caller of `listen` first gets the address, and can pass it on.
   await nextTurn()
   const { createRequestListener } = await import('./api.ts')
   return createRequestListener(...api)

@@ -8,8 +8,9 @@ import { callProgram, ProgramError } from './program.ts'
 const LABEL = 'test-run-service.run'
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']
 /**
- * The engine's program reads these variables itself. Each name is here in full, because a similar variable of the tests, such as `SSH_KEY`
- * or `DOCKER_PASSWORD`, may be a secret. Docker reads `DOCKER_AUTH_CONFIG` too, but its value is a secret, so it is not here.
+ * The engine's program reads these variables itself. If the tests have one of them, its value stands in the arguments, where every user can read
+ * it (see `runInContainer`). So there is no pattern such as `DOCKER_*`, which would also show the value of `DOCKER_PASSWORD`. Docker reads
+ * `DOCKER_AUTH_CONFIG` too, but its value is a secret, so it is not here.
  */
 const READ_BY_ENGINE = new Set([
   ...['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES'],
@@ -99,7 +100,7 @@ export async function removeContainers(engine: Engine, runId: string, env: NodeJ
   if (engine === 'unknown') {
     const next = `Look for it with the engine of the project: ps --all --filter label=${LABEL}=${runId}`
     throw new Error(
-      `a container may be left, because the service keeps only the engines docker and podman without a path. ${next}`,
+      `a container may be left, because the service that started the run remembered its engine only if it was docker or podman, without a path. ${next}`,
     )
   }
   const isOfThisProcess = typeof engine !== 'string'

@@ -119,7 +119,7 @@ function describeFailure(
 }
 
 /**
- * Jest 30 writes the causes and the errors of an error into its text, with an empty line before each:
+ * The message must show all parts in the order of Jest's text. Jest 30 writes the causes and the errors of an error into its text, with an empty line before each:
  *
  *     Error: top
  *
@@ -127,24 +127,24 @@ function describeFailure(
  *
  *     [errors]: Error: one
  *
- * The text does not say which error a part belongs to. So each part becomes the cause or the errors of the part before it, without the
- * stacks: `{ message: 'top', cause: { message: 'deep', errors: [{ message: 'one' }] } }`. In this way, the message has them in the order
- * of the text. In Jest 29, only `thrown` has the causes and the errors, and a worker process loses them.
+ * The text does not say which error a part belongs to. So each part becomes the cause or the errors of the part before it, here without the
+ * stacks: `{ message: 'top', cause: { message: 'deep', errors: [{ message: 'one' }] } }`. In Jest 29, only `thrown` has the causes and the
+ * errors, and a worker process loses them.
  */
 function errorOfTest(text: string, thrown: unknown): Thrown {
   const [stack = '', ...parts] = text.split(/\n\n(?=\[(?:cause|errors)\]: )/)
   const { cause, errors } = Object(thrown)
-  // The last part is the innermost. It goes into the part before it, and so on.
-  let inner: Inner = parts.length === 0 ? { cause, errors } : {}
+  // From the last part to the first, because each part is attached to the one before it.
+  let attached: Attached = parts.length === 0 ? { cause, errors } : {}
   for (const part of parts.reverse()) {
     const [, kind, stackOfPart = ''] = /^\[(cause|errors)\]: (.*)/s.exec(part) ?? []
-    const error = { message: messageIn(stackOfPart), stack: stackOfPart, ...inner }
-    inner = kind === 'cause' ? { cause: error } : { errors: [error] }
+    const error = { message: messageIn(stackOfPart), stack: stackOfPart, ...attached }
+    attached = kind === 'cause' ? { cause: error } : { errors: [error] }
   }
-  return joinErrorOfThrownValue({ message: messageIn(stack), stack, ...inner })
+  return joinErrorOfThrownValue({ message: messageIn(stack), stack, ...attached })
 }
 
-type Inner = Pick<Thrown, 'cause' | 'errors'>
+type Attached = Pick<Thrown, 'cause' | 'errors'>
 
 /**
  * For `throw 'x'`, Jest makes two errors with the message x, one as the cause of the other. This returns one error with both stacks, because only

@@ -81,7 +81,7 @@ function readOutput(): void {
     const write = stream.write
     stream.write = ((...parts: Parameters<typeof write>) => {
       const text = phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim()
-      if (phase === 'before' && text.startsWith('No tests found, exiting with code 1')) finishWithout()
+      if (phase === 'before' && text.startsWith('No tests found, exiting with code 1')) finishWithoutTests()
       if (phase === 'after' && text.startsWith('Jest: ')) report.say(text)
       lastText = text || lastText
       return write.apply(stream, parts)
@@ -89,12 +89,12 @@ function readOutput(): void {
   }
   // The last text that Jest prints says why it could not begin. Before it, Jest may have printed its usage.
   process.once('exit', (code) => {
-    if (phase === 'before' && code !== 0 && lastText !== '') finishWithout(describePrinted(lastText, report))
+    if (phase === 'before' && code !== 0 && lastText !== '') finishWithoutTests(describePrinted(lastText, report))
   })
 }
 
 /** No test has begun. */
-function finishWithout(failure?: Failure): void {
+function finishWithoutTests(failure?: Failure): void {
   phase = 'after'
   report.finish({ tests: [], files: [], errors: failure === undefined ? [] : [failure] })
 }

@@ -105,14 +105,19 @@ export default class EventReporter implements Reporter {
   #describeResult(test: TestCase, result: TestResult): ResultFacts {
     const status = statusOf(test, result)
     const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0)
-    const failed = status === 'FLAKY' ? test.results.findLast(({ errors }) => errors.length > 0) : result
-    const unexpectedPass = { message: 'The test is expected to fail, but it passed.' }
-    const thrown = this.#withOwnPaths(failed?.errors ?? [])
-    const errors = status === 'FAILED' && result.status === 'passed' ? [unexpectedPass] : thrown
-    const { description } = test.annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {}
-    const failure = status === 'SKIPPED' && description ? { message: description } : this.#describeFailure(errors)
-    const details = failed === undefined ? '' : this.#describeDetails(test, failed)
+    const lastFailed = test.results.findLast(({ errors }) => errors.length > 0)
+    const shown = status === 'FLAKY' && lastFailed !== undefined ? lastFailed : result
+    const failure = this.#failureOf(test, status, shown)
+    const details = this.#describeDetails(test, shown)
     return { status, durationMs, failure: failure && { ...failure, message: failure.message.trimEnd() + details } }
+  }
+
+  #failureOf({ annotations }: TestCase, status: TestCaseStatus, shown: TestResult): Failure | undefined {
+    const { description } = annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {}
+    if (status === 'SKIPPED' && description) return { message: description }
+    if (status === 'FAILED' && shown.status === 'passed')
+      return { message: 'The test is expected to fail, but it passed.' }
+    return this.#describeFailure(this.#withOwnPaths(shown.errors))
   }
 
   /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */

@@ -78,8 +78,9 @@ export default class EventReporter implements Reporter {
   }
 
   /**
-   * The service stops a run with this signal, which ends Vitest at once. So this reports the tests that never began as skipped. If no test of a file
-   * is known to run, its worker may be blocked in any of them. Then this reports none of them, and the service lists the file as unfinished.
+   * The service stops a run with this signal, which ends Vitest at once. For each file:
+   * 1. If a test of the file is running, the tests that never began are reported as skipped.
+   * 2. If none is known to run, the worker may be blocked in any of its tests. So none is reported, and the service lists the file as unfinished.
    */
   #endByStop(): void {
     for (const { children } of this.#vitest?.state.getTestModules() ?? []) {

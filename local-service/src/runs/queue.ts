@@ -32,13 +32,14 @@ interface Entry {
   /** Stops the run. The reason of its signal is a `StopReason`. */
   readonly stop: AbortController
   /** Settles when clients can see that the run is finished. */
-  readonly end: PromiseWithResolvers<void>
+  readonly finished: PromiseWithResolvers<void>
   /**
-   * An active run may have processes and files on the machine, also if clients see it as finished. Of an ended run, nothing runs any more. It is
-   * here only if the store could not take its end.
+   * `queued`: it has not begun.
+   * `active`: its processes and files may be on the machine, also if clients see it as finished.
+   * `removed`: they are gone, or cannot be removed. The entry stays only if the store could not save the run.
    */
-  state: 'queued' | 'active' | 'ended'
-  /** Settles when an active run has ended, and its processes and files are removed. */
+  state: 'queued' | 'active' | 'removed'
+  /** Settles when the entry of an active run is removed. */
   execution?: Promise<void>
   /** Absent until the tests begin. */
   tests?: RunningTests | undefined
@@ -63,8 +64,8 @@ export class RunQueue {
     } catch (error) {
       refuse(500, `The run was not started, because it could not be saved: ${messageOf(error)}.`)
     }
-    const end = Promise.withResolvers<void>()
-    this.#entries.set(run.runId, { run, task, stop: new AbortController(), end, state: 'queued' })
+    const finished = Promise.withResolvers<void>()
+    this.#entries.set(run.runId, { run, task, stop: new AbortController(), finished, state: 'queued' })
     this.#log(run, 'QUEUED')
     this.#startNext()
   }
@@ -75,11 +76,11 @@ export class RunQueue {
    */
   #startNext(): void {
     if (this.#isClosing) return
-    const unfinished = [...this.#entries.values()].filter(({ state }) => state !== 'ended')
-    let active = unfinished.filter(({ state }) => state === 'active').length
-    for (const [index, entry] of unfinished.entries()) {
+    const entries = [...this.#entries.values()].filter(({ state }) => state !== 'removed')
+    let active = entries.filter(({ state }) => state === 'active').length
+    for (const [index, entry] of entries.entries()) {
       if (active >= CONCURRENCY) return
-      const mustWait = unfinished.slice(0, index).some(({ task }) => excludeEachOther(task, entry.task))
+      const mustWait = entries.slice(0, index).some(({ task }) => excludeEachOther(task, entry.task))
       if (entry.state !== 'queued' || mustWait) continue
       active++
       entry.state = 'active'
@@ -95,7 +96,7 @@ export class RunQueue {
   async waitForEnd(runId: string): Promise<void> {
     const entry = this.#entries.get(runId)
     if (entry?.run.phase.status !== 'RUNNING') return
-    await Promise.race([entry.end.promise, delay(this.#options.endWaitMs, undefined, { ref: false })])
+    await Promise.race([entry.finished.promise, delay(this.#options.endWaitMs, undefined, { ref: false })])
   }
 
   /** How far a run is. Undefined if its tests have not begun. */
@@ -117,11 +118,11 @@ export class RunQueue {
     if (entry === undefined || isFinished(entry.run)) return false
     if (entry.state === 'queued') {
       this.#finish(entry, { ...reason, testCases: [] })
-      this.#endEntry(entry, undefined)
+      this.#removeEntry(entry, undefined)
       this.#startNext()
     } else {
       entry.stop.abort(reason)
-      await entry.end.promise
+      await entry.finished.promise
     }
     return entry.run.phase.status === reason.status
   }
@@ -160,7 +161,7 @@ export class RunQueue {
     // The response that says the end goes out first, because the search for processes takes long.
     await nextTurn()
     const isGone = await removeResources(run.runId, task.resources, this.#options)
-    this.#endEntry(entry, isGone ? undefined : task.resources)
+    this.#removeEntry(entry, isGone ? undefined : task.resources)
     this.#startNext()
   }
 
@@ -192,18 +193,18 @@ export class RunQueue {
   }
 
   #finish(entry: Entry, outcome: RunOutcome): void {
-    const { run, task, end } = entry
+    const { run, task, finished } = entry
     finishRun(run, outcome)
-    end.resolve()
+    finished.resolve()
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
-    // For a queued run, `#endEntry` follows at once, and saves it.
+    // For a queued run, `#removeEntry` follows at once, and saves it.
     if (entry.state === 'active') this.#save(run, task.resources)
   }
 
-  /** Only `left` may still be on the machine. If the store cannot take the end of the run, the entry stays, because nothing else has it. */
-  #endEntry(entry: Entry, left: RunResources | undefined): void {
-    entry.state = 'ended'
+  /** Only `left` may still be on the machine. If the store cannot save the run, the entry stays, because nothing else has the outcome. */
+  #removeEntry(entry: Entry, left: RunResources | undefined): void {
+    entry.state = 'removed'
     if (this.#save(entry.run, left)) this.#entries.delete(entry.run.runId)
   }
 

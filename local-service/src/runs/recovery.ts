@@ -11,7 +11,7 @@ export async function recoverRuns(service: CommonContext): Promise<void> {
       continue
     }
     const { run, engine } = unfinished
-    const resources = engine && resourcesOf(run.runId, store.folder, engine)
+    const resources = engine === undefined ? undefined : resourcesOf(run.runId, store.folder, engine)
     // The removal comes first, because the run's files may be what fills the disk.
     const isGone = resources === undefined || (await removeResources(run.runId, resources, service))
     if (!isFinished(run)) {

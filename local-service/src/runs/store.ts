@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { RunResources } from '../execution/resources.ts'
-import type { KeptEngine } from '../machine/container.ts'
+import type { Engine, KeptEngine } from '../machine/container.ts'
 import { ConfigurationError } from '../settings/project.ts'
 import { isFinished, type Run } from './run.ts'
 
@@ -95,10 +95,11 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
 
 /**
  * The next service runs the stored command. Tests can write to the database, so a stored path could start any program. So only `docker` and
- * `podman` are stored. Every other command becomes `unknown`: `/opt/podman` may be another program than `podman`, and `podman --root /images` has
- * other containers than `podman`.
+ * `podman` are stored, and `none` for a run without containers. Every other command becomes `unknown`: `/opt/podman` may be another program than
+ * `podman`, and `podman --root /images` has other containers than `podman`.
  */
-function toKeptEngine(command: string): KeptEngine {
+function toKeptEngine(engine: Engine | string): KeptEngine {
+  const command = typeof engine === 'string' ? engine : engine.join(' ')
   return (['none', 'docker', 'podman'] as const).find((name) => name === command) ?? 'unknown'
 }
 
@@ -107,7 +108,7 @@ function storeIn(database: DatabaseSync) {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
       // The folders of the run follow from its id, so only the engine is kept.
-      const kept = resources === undefined ? null : toKeptEngine([resources.engine].flat().join(' '))
+      const kept = resources === undefined ? null : toKeptEngine(resources.engine)
       const upsert = database.prepare(
         `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
          do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,

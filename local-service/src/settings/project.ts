@@ -156,7 +156,9 @@ export function readsReports({ framework, command, merge }: Project): boolean {
 /** Undefined if the project's framework can select these tests. */
 export function whyCannotSelect(project: Project, { frameworkProjects, files }: Selection): string | undefined {
   const selected = [...frameworkProjects, ...files].join(', ')
-  if (selected === '' || !(readsReports(project) || project.framework.name === 'junit')) return undefined
-  const what = readsReports(project) ? 'only reads reports' : 'runs a command of its own'
-  return `Project ${quote(project.id)} ${what}, so nothing can select tests. Leave out ${quote(selected)}.`
+  const refuse = (what: string) =>
+    `Project ${quote(project.id)} ${what}, so nothing can select tests. Leave out ${quote(selected)}.`
+  if (selected === '') return undefined
+  if (readsReports(project)) return refuse('only reads reports')
+  return project.framework.name === 'junit' ? refuse('runs a command of its own') : undefined
 }

@@ -19,7 +19,7 @@ Node.js v24.21.0
 `
 
 const why = (end: CommandEnd, report: Report | undefined) =>
-  whyNotPassed({ title: 'vitest', isOwnCommand: false, noTestsArgument: '--passWithNoTests' }, end, report)
+  whyNotPassed({ title: 'vitest', isProjectCommand: false, noTestsArgument: '--passWithNoTests' }, end, report)
 const exited = (output: string, code = 1): CommandEnd => ({ kind: 'exited', code, output })
 const PASSED: TestCase = { title: 'adds', status: 'PASSED', durationMs: 1 }
 const FAILED: TestCase = { ...PASSED, status: 'FAILED' }
@@ -130,7 +130,7 @@ it.each<[string, CommandEnd, Report | undefined, string]>([
 
 describe('a command of the project that leaves no report', () => {
   const ofCommand = (end: CommandEnd) =>
-    whyNotPassed({ title: 'vitest', isOwnCommand: true, hintWithoutReport: 'Look at the command.' }, end, undefined)
+    whyNotPassed({ title: 'vitest', isProjectCommand: true, hintWithoutReport: 'Look at the command.' }, end, undefined)
 
   it('may have run tests, so the reason is no error of the framework, whatever a test printed', () => {
     const output = '⎯⎯⎯ Unhandled Error ⎯⎯⎯\nError: printed by a test\n    at a.test.js:1:2\n\nTests 1 failed'
@@ -181,7 +181,7 @@ describe('the output of any other tool', () => {
       '`tool` exited with code 1: go: errors parsing go.mod: 5: no. The report counts 2 and lists 0.',
     ],
   ])('has %s', (_what, end, report, reason) => {
-    expect(whyNotPassed({ title: '`tool`', isOwnCommand: true }, end, report)).toBe(reason)
+    expect(whyNotPassed({ title: '`tool`', isProjectCommand: true }, end, report)).toBe(reason)
   })
 
   // As Deno, .NET and Swift Testing end.
@@ -203,7 +203,7 @@ describe('the output of any other tool', () => {
     ],
     ['the last line', '◇ Test run started.\n↳ Swift\n✘ Test run with 2 tests failed', '✘ Test run with 2 tests failed'],
   ])('is quoted with %s in the first line, which is all that many readers show', (_what, output, line) => {
-    const reason = whyNotPassed({ title: '`swift test`', isOwnCommand: true }, exited(output), COMPLETE)
+    const reason = whyNotPassed({ title: '`swift test`', isProjectCommand: true }, exited(output), COMPLETE)
     const expected = `\`swift test\` exited with code 1, although no test failed: ${line}\nThe output ends with:\n${output}`
     expect(reason).toBe(expected)
   })

@@ -56,7 +56,7 @@ describe('the store of runs', () => {
     const logError = (text: string) => void log.push(text)
     await recoverRuns({ store, serviceEnv: PLAIN_ENV, log: logError, logError })
     expect(log).toEqual([
-      expect.stringContaining('a container may be left, because the service keeps only the engines'),
+      expect.stringContaining('a container may be left, because the service that started the run remembered'),
     ])
     expect(store.findToRecover()).toHaveLength(1)
   })
