@@ -88,7 +88,7 @@ export function frameworkIn(folder: string): Framework {
   const [framework] = found
   if (framework !== undefined && found.length === 1) return framework
   throw new UsageError(
-    `${manifest} names ${found.join(' and ') || 'no framework'}. Write --framework=${FRAMEWORKS.join(' or --framework=')} first.`,
+    `${manifest} names ${found.join(' and ') || 'none of the frameworks that this program compares'}. Write --framework=${FRAMEWORKS.join(' or --framework=')} first.`,
   )
 }
 

@@ -82,8 +82,10 @@ export async function runInContainer(
     stop,
   )
   if (end.kind !== 'exited' || end.code !== ENGINE_FAILED) return end
+  // Docker's errors begin with `docker: `, and Podman's with `Error: `.
+  const [said] = /^(?:docker|Error): .*/m.exec(end.output) ?? []
   const why = `either ${engine[0]} could not start a container of ${image}, or the command itself exited with this code`
-  const how = `exited with code ${ENGINE_FAILED}, so ${why}`
+  const how = `exited with code ${ENGINE_FAILED}, so ${why}${said === undefined ? '' : `: ${said}`}`
   return { kind: 'cut-off', how, output: end.output }
 }
 

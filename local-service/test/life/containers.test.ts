@@ -257,9 +257,9 @@ describe("an engine's program", () => {
   it.each([
     [
       'exits with 125',
-      'exit 125',
+      'echo "docker: no such image" >&2; exit 125',
       'INTERRUPTED',
-      'exited with code 125, so either ENGINE could not start a container of node:24, or the command itself exited with this code.',
+      'exited with code 125, so either ENGINE could not start a container of node:24, or the command itself exited with this code: docker: no such image.',
     ],
     ['does not exist', undefined, 'INTERRUPTED', 'could not be started: there is no program ENGINE.'],
     [

@@ -46,7 +46,7 @@ describe('npm run by-hand', () => {
     [['nowhere'], /^There is no folder \S+nowhere\. Write the folder of the project first/],
     [['--bail'], /^The first argument is "--bail"\. Write the folder of the project first\.\n$/],
     [['--framework=mocha', '.'], /^The framework is "mocha"\. Write --framework=vitest or .* or --framework=jest\.\n$/],
-    [['.'], /^\S+package\.json names no framework\. Write --framework=vitest/],
+    [['.'], /^\S+package\.json names none of the frameworks that this program compares\. Write --framework=vitest/],
     [
       ['--framework=vitest', '.'],
       /^vitest is not installed in .* or in a folder above it\. Install the packages first\.\n$/,
