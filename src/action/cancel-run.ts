@@ -86,10 +86,16 @@ class CancelTries {
     if (!isFailure(response)) return { kind: 'cancelled' }
     this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    // `not-listed` says that this request had not cancelled the run when the service responded.
-    const isOurs = this.#mayHaveCancelled || (mayHaveBeenAccepted(response) && response.kind !== 'not-listed')
-    // The request may still take effect later, so the next try counts it.
-    this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
+    // If the run turns out to be CANCELLED, who has done it? This step, if one of its requests may have cancelled the run:
+    //
+    //   the response              if the run is CANCELLED now             if it is CANCELLED after a later try
+    //   404, 409, …               somebody else                           somebody else
+    //   not listed                somebody else                           this step, because the request may still take effect
+    //   2xx, but not valid        this step                               this step
+    //   500, none, …              nobody knows, the run is not read now   this step
+    const wasAccepted = mayHaveBeenAccepted(response)
+    const isOurs = this.#mayHaveCancelled || (wasAccepted && response.kind !== 'not-listed')
+    this.#mayHaveCancelled ||= wasAccepted
     if (!mustReadRun(response)) return noResult(response)
     return this.#readRun(response, isOurs, this.#requestOptions(deadlineMs, signal))
   }

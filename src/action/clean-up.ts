@@ -43,8 +43,8 @@ async function stopMain(file: MainFile, world: PostWorld): Promise<void> {
   // If post cannot ask, it takes main for dead.
   if (!file.askToStop()) return
   await waitUntil(() => !file.exists() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
-  // This must be read before `exists()`. Another post may have removed both files, which looks like an answer. Then the file does not exist, so
-  // post stops here.
+  // This is read before `exists()`. If another post removed both files between the two calls, this post would otherwise take that for an answer,
+  // and log that main is still running.
   const hasAnswered = file.isStopAnswered()
   // Without its file, main has nothing left to do. Without an answer, main is dead.
   if (!file.exists() || !hasAnswered) return

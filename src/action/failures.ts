@@ -10,6 +10,7 @@ import { type Failure, isNotFound } from '../model/failure.ts'
 //   425                                 no                              no                             yes
 //   anything else                       perhaps                         no, it could start a second    yes
 //
+// 425 (RFC 8470) is about early data of TLS, which the action never sends. So there is no rule that repeats a start after it.
 // A cancel is repeated until the run has finished, except after 401 and 403.
 // If the service is on this machine, nothing is repeated for more than 30 s (`failureLimitMs`).
 

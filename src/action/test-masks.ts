@@ -66,7 +66,10 @@ export function isWrittenByMain(value: string, programText: string): boolean {
 /** GitHub's runner masks no shorter part of a value. */
 const SHORTEST_PART_CHARS = 6
 
-/** What GitHub's runner masks besides the value, as far as main may write it. Each form has an encoder in the runner's `ValueEncoders.cs`. */
+/**
+ * The value, and its other forms that GitHub's runner masks too. Each has an encoder in the runner's `ValueEncoders.cs`. The encoders that are not
+ * here make forms that main never writes.
+ */
 function maskedForms(value: string): string[] {
   // `TrimDoubleQuotes`: of `"details"`, the runner also masks `details`.
   const inQuotes = value.replace(/^"(.*)"$/, '$1')
@@ -94,10 +97,14 @@ function powerShellParts(value: string): string[] {
 /** Whether the value can match text that main writes. */
 function canMatchMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // Main escapes `<` and `>` in texts of others. So in a page, each of them is a part of a tag that main wrote, and a value without them cannot
-  // hit a tag. A value with them is cut where a text of a test can stand: behind a tag, before the next tag, and at the quotation marks of an
-  // attribute. It can match only if the program contains each piece that has a `<` or a `>`. For example, `de>pays</co` has the pieces
-  // `de>` and `</co`, and `<a href="https://x">` has `<a href=` and `>`.
+  // Main escapes `<`, `>` and `"` in texts of others. So in a page, each of them is a part of a tag that main wrote.
+  //
+  // For example, `.ts#L12"` may be the end of a link's address. Without its last quotation mark, the address would go on to the next one in the page,
+  // and hide what is between them.
+  if (/^[^"]+"$/.test(value)) return true
+  // A value with `<` or `>` is cut where a text of a test can stand: behind a tag, before the next tag, and at the quotation marks of an attribute.
+  // For example, `de>pays</co` has the pieces `de>` and `</co`, and `<a href="https://x">` has `<a href=` and `>`. A piece without `<` and `>`
+  // may be a test's text, so it says nothing. If one of the others is not in the program, main never writes the value.
   const piecesOfTags = value.split(/(?=<)|(?<=>)|"/).filter((piece) => piece.startsWith('<') || piece.endsWith('>'))
   return piecesOfTags.length > 0 && piecesOfTags.every((piece) => programText.includes(piece))
 }

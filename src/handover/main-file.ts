@@ -119,6 +119,7 @@ export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
     const path = join(folder, name)
     if (succeeds(() => writeFileSync(path, JSON.stringify(first), { flag: 'wx', mode: 0o600 })))
       return new MainFile(path)
+    // A full disk can leave an empty file. Its name is random, so it is ours.
     succeeds(() => rmSync(path, { force: true }))
   }
   return new MainFile(join(tmpdir(), name))

@@ -34,9 +34,10 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   // Follows a link only if the user has named it, because anybody may have put a link into a folder.
   const statusOf = (file: string) => (file === path ? statSync(file) : lstatSync(file))
   const files = paths.flatMap((file) => attempt(file, () => plainFile(file, statusOf(file))) ?? [])
-  const known = new Map<string, EarlierCase>()
+  // The runs share their equal test cases, which saves memory.
+  const sharedCases = new Map<string, EarlierCase>()
   const readRun = (file: string) =>
-    attempt(file, () => earlierRun(decodeResults(redact(readFileSync(file, 'utf8')), kind, redact), known))
+    attempt(file, () => earlierRun(decodeResults(redact(readFileSync(file, 'utf8')), kind, redact), sharedCases))
   const { runs, leftOut } = readLatest(files, readRun)
   const [latest, ...others] = runs
   const effect = fragment`so the reports do not say which failures are new`

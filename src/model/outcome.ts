@@ -123,6 +123,7 @@ export interface StepOutcome extends EndedStep, Verdict {
 
 export type OutcomeWithRun = StepOutcome & { readonly runId: string; readonly run: Run }
 
+/** Main reads a run by its id, so an outcome with a run has an id too. */
 export function isOutcomeWithRun(outcome: StepOutcome): outcome is OutcomeWithRun {
   return outcome.run !== undefined
 }

@@ -56,18 +56,22 @@ function partOf(character: string, backslashesBefore: string): string {
   return `${before}(?:u00${digits}|${character.replace(/\W/, '\\$&')})`
 }
 
-// A key may end with backslashes. In JSON, each of them is written as `\\` or as `\u005c`, and a single `\` belongs to the character behind it, such
-// as `\"`. So the expression takes all pairs and all `\u005c`, however many the key has. If there is none, the text is not JSON, and it takes
-// one `\`. For example, for a key that ends with one backslash:
+// A key may end with backslashes. A last backslash of the key can stand in a text in these forms:
+//
+//   no JSON             \
+//   JSON                \\     \u005c
+//   JSON within JSON    \\\\   \\u005c   \\\u005c   \u005c\u005c   …   (a form of JSON, with each of its backslashes in a form of JSON)
+//
+// In JSON, a single `\` belongs to the character behind it, such as `\"`, so it must stay. So the expression takes all `\\` and all `u005c` with
+// the backslashes before it, however many the key has. Only if there is none, the text is not JSON, and it takes one `\`. For example:
 //
 //   the text                                    the result
 //   secret\ and text that is not JSON           *** and text that is not JSON
 //   {"title":"secret\\"}                        {"title":"***"}
 //   {"title":"secret\\\" is quoted"}            {"title":"***\" is quoted"}
-//   "{\"title\":\"secret\\u005c\"}"             "{\"title\":\"***\"}"      JSON within JSON
-//   "{\"title\":\"secret\\\u005c\"}"            "{\"title\":\"***\"}"      the same, with the second `\` encoded once more
+//   "{\"title\":\"secret\\u005c\"}"             "{\"title\":\"***\"}"
 
-/** One backslash, as JSON encodes it. In JSON within JSON, up to three backslashes stand before `u005c`. */
+/** `\\`, or `u005c` with one to three backslashes before it. */
 const ENCODED_BACKSLASH = String.raw`\\{1,3}u005[cC]|\\\\`
 /** In text that is not JSON, a backslash stands for itself. */
 const PLAIN_BACKSLASH = String.raw`\\`
