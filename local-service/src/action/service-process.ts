@@ -78,7 +78,8 @@ try {
   if (task === 'clean') console.log(JSON.stringify((await openService(shared)).close()))
   else await serve()
 } catch (error) {
-  if (!(error instanceof ConfigurationError)) console.error(error)
+  // Main shows the reason. Nobody receives that of a clean-up, so the log has it.
+  if (task === 'clean' || !(error instanceof ConfigurationError)) console.error(error)
   process.exitCode = 1
   respond({ kind: 'failed', reason: messageOf(error) })
 }

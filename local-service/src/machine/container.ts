@@ -67,8 +67,8 @@ export async function runInContainer(
     ...['--user', `${uid}:${gid}`, ...(isPodman && uid !== 0 ? ['--userns=keep-id'] : [])],
     // Podman would pass on the proxy variables of the machine, which may contain passwords.
     ...(isPodman ? ['--http-proxy=false'] : []),
-    ...mounts.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
-    ...readOnlyMounts.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
+    ...mounts.flatMap((path) => ['--mount', bindMount(path)]),
+    ...readOnlyMounts.flatMap((path) => ['--mount', `${bindMount(path)},readonly`]),
     ...['--workdir', command.folder],
     ...variables.flatMap(([name, value]) => ['--env', READ_BY_ENGINE.has(name) ? `${name}=${value}` : name]),
     ...options,
@@ -87,6 +87,12 @@ export async function runInContainer(
   const why = `either ${engine[0]} could not start a container of ${image}, or the command itself exited with this code`
   const how = `exited with code ${ENGINE_FAILED}, so ${why}${said === undefined ? '' : `: ${said}`}`
   return { kind: 'cut-off', how, output: end.output }
+}
+
+/** The engine reads the option as a line of CSV. */
+function bindMount(path: string): string {
+  const fields = [`source=${path}`, `target=${path}`].map((field) => `"${field.replaceAll('"', '""')}"`)
+  return ['type=bind', ...fields].join(',')
 }
 
 /**

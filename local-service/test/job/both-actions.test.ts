@@ -399,11 +399,17 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     syncBuiltinESMExports()`
   const whileCleaning = (code: string) => `if (process.argv[2] === 'clean') { ${code} }`
   const TELLS_TOKEN = `console.error('token:', process.env.ACTIONS_RUNTIME_TOKEN); process.exit(1)`
+  const BREAKS_DATABASE = `
+    const { mkdirSync, rmSync } = process.getBuiltinModule('fs')
+    const database = process.argv[3] + '/service/data/runs.sqlite'
+    rmSync(database)
+    mkdirSync(database)`
   const isOverLimit = expect.stringMatching(/could not remove what the service left: .*ETIMEDOUT/)
 
   test.for<[string, string[], object[], string]>([
     // The clean-up reads what tests wrote, so it gets no token either.
     ['fails', [whileCleaning(TELLS_TOKEN)], [], 'token: undefined'],
+    ['finds no database', [whileCleaning(BREAKS_DATABASE)], [], 'is not a regular file'],
     // For example, tests have written a store whose queries never end.
     ['never ends', [IMPATIENT, whileCleaning('for (;;);')], [{ message: isOverLimit }], '##[group]Log of the clean-up'],
   ])('or post warns, if the clean-up %s', async ([, code, warnings, logged], { jobs }) => {
@@ -415,6 +421,6 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     await until(() => processesOf(step).length === 0)
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [...warnings, KILLED, MAY_BE_LEFT] })
-    expect(post.log).toContain(logged)
+    expect(post.log.join('\n')).toContain(logged)
   })
 })

@@ -137,7 +137,8 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
   })
 
   it('sees the folder and the variables of the run, writes as this user, and is gone with the run', async () => {
-    const folder = temporaryFolder()
+    const folder = join(temporaryFolder(), 'a, "b"')
+    mkdirSync(folder)
     const project = { ...puppetProject(folder), command: puppetAfter('echo written > new.txt'), container: container() }
     const env = { ...engine.env, OF_THE_PERSON: 'not for the tests' }
     const service = await startService({ projects: { shop: project }, env })
