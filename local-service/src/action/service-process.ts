@@ -26,6 +26,10 @@ export type StartResponse =
 
 const POLL_MS = 200
 
+const [task = '', path = ''] = process.argv.slice(2)
+const folder = serviceFolder(path)
+const shared = { env: process.env, dataFolder: folder.dataFolder, log: console.error }
+
 async function serve(): Promise<void> {
   const stop = Promise.race([waitForStopSignal(), waitUntilRemoved(folder.log)])
   const { GITHUB_WORKSPACE: root = process.cwd(), GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
@@ -71,9 +75,6 @@ function describeProject({ id, framework, folder, commit, whyUnknown, setup }: S
   return `The local service serves the project ${id}: ${framework.name} in ${folder}, ${checkedOut}.${note ?? ''}`
 }
 
-const [task = '', path = ''] = process.argv.slice(2)
-const folder = serviceFolder(path)
-const shared = { env: process.env, dataFolder: folder.dataFolder, log: console.error }
 try {
   if (task === 'clean') console.log(JSON.stringify((await openService(shared)).close()))
   else await serve()

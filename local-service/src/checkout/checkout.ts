@@ -27,8 +27,8 @@ export interface CheckoutContext {
 }
 
 /**
- * Finds what is checked out in a folder. If git cannot say it, `branch` is the branch of the job. This is a guess: the gate asks for this branch, so
- * the run may start, but no response may name it.
+ * Finds what is checked out in a folder. If git cannot say it, `branch` is the branch of the job, which is only a guess. Without it,
+ * `chooseCheckout` would refuse each request of the gate, because the gate asks for this branch.
  */
 async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
   const { folder } = git
@@ -63,7 +63,7 @@ export async function chooseCheckout(
   const head = await findHead(git, context.checkoutOfJob)
   const original = head.folders
   if (branch === undefined || branch === head.branch || branch === head.commit) {
-    // The branch of the head is only a guess then.
+    // The branch is only a guess then. So the checkout has no `branchName`, and no response says that this branch was tested.
     if (head.whyUnknown !== undefined) return { original, whyUnknown: head.whyUnknown }
     return { original, branchName: branch ?? head.branch }
   }

@@ -11,8 +11,8 @@ export async function makeWorkTree(tree: string, commit: string, project: GitOpt
   // git refuses the repository of another user here, because its settings can name programs, such as filters.
   const shared = await git(['rev-parse', '--git-common-dir'], project)
   const gitFolder = join(tree, '.git')
-  // In a repository with the format "reftable", git keeps the checked-out commit in this folder, and not in the file `HEAD`, which must exist
-  // nevertheless. `update-ref` writes the commit where git reads it.
+  // git needs the file `HEAD` in each format of a repository. In the format "reftable", git reads the commit from the folder `reftable`, which
+  // other formats ignore. `update-ref` writes the commit where git reads it.
   await mkdir(join(gitFolder, 'reftable'), { recursive: true })
   await writeFile(join(gitFolder, 'HEAD'), `${commit}\n`)
   await writeFile(join(gitFolder, 'commondir'), `${resolve(project.folder, shared)}\n`)

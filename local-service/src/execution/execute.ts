@@ -43,7 +43,7 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
   }
 }
 
-/** Makes the work tree if the run needs one. Returns why the tests cannot run. Throws if the run is stopped meanwhile. */
+/** Makes the work tree if the run needs one. Returns why the tests cannot run. If the run is stopped, throws or returns any reason, because the caller then has the reason of the stop. */
 async function prepare(run: RunContext): Promise<string | undefined> {
   const { project, checkout, resources } = run
   const { original, workTreeCommit, branchName } = checkout

@@ -12,7 +12,7 @@ export async function fixTests(run: RunContext): Promise<string> {
   const { fix } = run.project
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
   try {
-    // There may be no repository. Or it belongs to another user: git then writes nothing to it, because its configuration may name programs.
+    // This fails if there is no repository, or if it belongs to another user, whose configuration may name programs. Then there is no patch.
     const before = await snapshotOf(run).catch((error: unknown) => ({ problem: messageOf(error) }))
     const what = `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(run, argvOf(fix)))}.`
     if (typeof before !== 'string') return `${what} There is no patch: ${before.problem}`

@@ -31,6 +31,7 @@ export function resultOf({ attributes, outcomes }: XmlElement, hasPassed: boolea
   const status = (['FAILED', 'FLAKY'] as const).find(says)
   if (status === undefined) return { status: 'PASSED', outcomes: [] }
   const matching = outcomes.filter(({ tag }) => MEANING[status].test(tag))
+  // Surefire lists the first failure of a test, and then each try that failed again.
   const lastTry = matching.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
   return { status, outcomes: lastTry === undefined ? matching : [lastTry] }
 }

@@ -125,10 +125,9 @@ export class Places {
 
   /**
    * `file` is the test's file, whatever its result. `line` is the line of the innermost frame in this file. If no frame is in it, `line` is the
-   * test's line. `reason` is the text, with these changes:
-   * 1. If no frame is in the repository, none.
-   * 2. For Python, the frames in the repository are repeated at the end.
-   * 3. For every other language, the frames outside the repository are removed.
+   * test's line. `reason` is the text, which is changed only if a frame is in the repository:
+   * 1. For Python, these frames are repeated at the end.
+   * 2. For every other language, the frames outside the repository are removed.
    */
   failureOf(found: XmlElement, test: PlaceOfTest, text: string) {
     const lines = text.split('\n').map((line) => ({ line, frames: this.#framesIn(line, test.file) }))

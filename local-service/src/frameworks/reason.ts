@@ -29,28 +29,26 @@ interface Words {
 export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | undefined): string | undefined {
   const { title, noTestsArgument, isProjectCommand } = caller
   const ended = `${title} ${describeEnd(end)}`
-  const said = report === undefined ? findFrameworkError(isProjectCommand, end) : findReportedError(report, end)
-  const frameworkError = said === undefined ? undefined : { text: said }
-  const words = frameworkError ?? quoteOutput(end)
+  const error = report === undefined ? findErrorInOutput(isProjectCommand, end) : findReportedError(report, end)
+  const errorOrOutput = error ?? quoteOutput(end)
 
   // The end says more than a report that nobody could finish: `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`
-  if (end.kind === 'cut-off') return say(ended, words)
-  if (report === undefined) return whyNoReport(caller, end, words)
+  if (end.kind === 'cut-off') return say(ended, errorOrOutput)
+  if (report === undefined) return whyNoReport(caller, end, errorOrOutput)
   const hasFailedTests = report.testCases.some(isBad)
-  if (report.problem !== undefined)
-    return sayProblem(title, { ...report, problem: report.problem }, end, frameworkError)
+  if (report.problem !== undefined) return sayProblem(title, { ...report, problem: report.problem }, end, error)
   if (!report.isComplete) {
     const advice = hasSucceeded(end) ? [MAY_HAVE_EXITED, LOOK_FOR_IT] : []
-    return say(`${ended} before it had reported all tests`, words, ...advice)
+    return say(`${ended} before it had reported all tests`, errorOrOutput, ...advice)
   }
-  if (hasFailedTests) return frameworkError && say(`${title} reported an error outside the tests`, frameworkError)
+  if (hasFailedTests) return error && say(`${title} reported an error outside the tests`, error)
   // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
-  if (report.testCases.length > 0) return say(`${ended}, although no test failed`, words)
-  if (frameworkError !== undefined) return say(`${title} could not run the tests`, frameworkError)
+  if (report.testCases.length > 0) return say(`${ended}, although no test failed`, errorOrOutput)
+  if (error !== undefined) return say(`${title} could not run the tests`, error)
   if (noTestsArgument !== undefined)
     return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and ${SET_INPUT}`
   const advice = `If you expect that, let the command exit with 0, and ${SET_INPUT}`
-  return say(`${ended}, and its report has no test`, words, advice)
+  return say(`${ended}, and its report has no test`, errorOrOutput, advice)
 }
 
 /** `sentence: words`, further sentences, and the end of the output. Many readers show only the first line, so it has all that fits into a line. */
@@ -83,27 +81,28 @@ function whyNoReport(
 }
 
 /**
- * Something is wrong with the report. The first row that applies says what the message is like:
+ * Something is wrong with the report. The first row that applies says what the message is like. Words are an error, else the end of the output:
  *
- * | the report | the tool | the message |
- * | --- | --- | --- |
- * | complete, without a failed test | said something | `go test exited with code 1: go: errors parsing go.mod. The report …` |
- * | any | exited with 0, and said nothing | `The report "a.xml" counts 2 failed and lists 0.` |
- * | any | anything else | `No file matches "a.xml". pytest exited with code 127: pytest: command not found` |
+ * | the report | the command | words | the message |
+ * | --- | --- | --- | --- |
+ * | complete, no failed test | failed | some | `go test exited with code 1: go: errors parsing go.mod. The report …` |
+ * | complete, no failed test | succeeded, or there was none | some | `jest reported an error outside the tests: no database. The report …` |
+ * | any | succeeded, or there was none | none | `The report "a.xml" counts 2 failed and lists 0.` |
+ * | any other | | | `No file matches "a.xml". pytest exited with code 127: pytest: command not found` |
  */
 function sayProblem(
   title: string,
   report: Report & { readonly problem: string },
   end: CommandEnd,
-  frameworkError: Words | undefined,
+  error: Words | undefined,
 ): string {
   const { problem, advice, isComplete, testCases } = report
   const hasFailedTests = testCases.some(isBad)
   const ended = `${title} ${describeEnd(end)}`
   const next = advice === undefined ? [] : [advice]
   const isFine = hasSucceeded(end) || end.kind === 'no-command'
-  // Failed tests of a complete report say why the command failed, so the end of the output is not needed.
-  const words = frameworkError ?? (isComplete && hasFailedTests ? undefined : quoteOutput(end))
+  // Failed tests of a complete report say why the command failed. Then the output is not quoted.
+  const words = error ?? (isComplete && hasFailedTests ? undefined : quoteOutput(end))
   if (isComplete && !hasFailedTests && words !== undefined)
     return say(isFine ? `${title} reported an error outside the tests` : ended, words, problem, ...next)
   if (isFine && words === undefined) return [problem, ...next].join(' ')
@@ -116,9 +115,9 @@ const SENTENCE_OF_FRAMEWORK = /^(?:ERROR|Jest): /
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
 /** What the framework said about itself, if there is no report. */
-function findFrameworkError(isProjectCommand: boolean, end: CommandEnd): string | undefined {
+function findErrorInOutput(isProjectCommand: boolean, end: CommandEnd): Words | undefined {
   const noMemory = findNoMemory(end)
-  if (noMemory !== undefined) return noMemory
+  if (noMemory !== undefined) return { text: noMemory }
   // If the service itself started the framework and there is no report, no test has begun. So the output is the framework's.
   return !isProjectCommand && hasFailed(end) ? findError(end.output) : undefined
 }
@@ -137,7 +136,7 @@ function findNoMemory({ output }: CommandEnd): string | undefined {
  * | `Error: no database` | the framework said `ERROR: Coverage …` | both, with an empty line between them |
  * | none | the framework said something else | the first error in it |
  */
-function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd): string | undefined {
+function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd): Words | undefined {
   const texts = errors.filter((text) => text !== '')
   const noMemory = findNoMemory(end)
   // V8's line says why a worker died, which is an error for the framework, or why the framework itself died.
@@ -146,7 +145,7 @@ function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd
     texts.push(last === undefined ? noMemory : `${last}: ${noMemory}`)
   }
   texts.push(...said.filter((text) => SENTENCE_OF_FRAMEWORK.test(text)))
-  return texts.length > 0 ? texts.join('\n\n') : findError(said.join('\n'))
+  return texts.length > 0 ? { text: texts.join('\n\n') } : findError(said.join('\n'))
 }
 
 /** `Cart.cs(1,10): error CS1513: } expected`, or `cart.cc:3:5: error: expected ';'`. */
@@ -187,12 +186,13 @@ const END_OF_ERROR = /\n(?: +(?:at |❯ )|\s*\n)/
 const FRAME_OF_VITEST = /^\n +❯ (?:.* )?((?!node:|node_modules\/|\/)[^\s:]+:\d+):\d+/
 
 /** The first error in a text that no test has written. Many readers show only its first line, so this line gets the reason. */
-function findError(output: string): string | undefined {
+function findError(output: string): Words | undefined {
   const index = [HEADLINE_OF_VITEST, FIRST_LINE_OF_ERROR].map((begin) => output.search(begin)).find((at) => at !== -1)
   if (index === undefined) return undefined
   const text = output.slice(index).replace(WITHOUT_REASON, '$1 ')
   const end = END_OF_ERROR.exec(text)?.index ?? text.length
   const [, place] = FRAME_OF_VITEST.exec(text.slice(end)) ?? []
   const error = text.slice(0, end).trim()
-  return (place === undefined ? error : `${error}\nat ${place}`) || undefined
+  if (place !== undefined) return { text: `${error}\nat ${place}` }
+  return error === '' ? undefined : { text: error }
 }

@@ -15,10 +15,12 @@ export const vitest: Framework = {
   hintWithoutReport: NOT_PASSED_ON,
   async prepareCall(options) {
     const { installed, isInPlace, blobs } = options
+    // The runner finds the project's Vitest itself, from the folder in which it runs.
     const start = installed && [installed.node, RUNNER]
+    const isProjectCommand = installed === undefined
     const merge = blobs === undefined ? [] : [`--mergeReports=${blobs.folder}`]
-    const reporter = installed === undefined ? [`--reporter=${REPORTER}`] : []
-    const replacesReporters = installed === undefined || !isInPlace
+    const reporter = isProjectCommand ? [`--reporter=${REPORTER}`] : []
+    const replacesReporters = isProjectCommand || !isInPlace
     const reporters = replacesReporters ? ['--reporter=default', ...reporter] : []
     return {
       // `--run` means the same as the command `run`, which the user may have written.

@@ -84,6 +84,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   })
   api.get(`${RUNS}/:runId`, async (c) => {
     const run = find(c.req.param())
+    // Meanwhile, the queue may change the phase of this run.
     await queue.waitForEnd(run.runId)
     const progress = queue.progressOf(run.runId)
     return c.json({ ...describeRun(run, progress), outputBytes: outputBytes(join(outputs, run.runId)) })

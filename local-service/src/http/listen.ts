@@ -17,6 +17,7 @@ export async function listen(
   service: ServiceContext,
   key: string,
 ) {
+  // No request comes before the address is known, and then it is set.
   let api: Promise<RequestListener>
   const server = createServer(async (request, response) => (await api)(request, response))
   try {
@@ -40,9 +41,9 @@ export async function listen(
  * The API loads Node's classes for requests, which takes 35 ms. So it is loaded when the service has an address. While it loads, the client
  * learns the address and starts. The first request waits.
  */
-async function loadApi(...api: [Configuration, ServiceContext, key: string]): Promise<RequestListener> {
+async function loadApi(...args: [Configuration, ServiceContext, key: string]): Promise<RequestListener> {
   // The import blocks this thread. So the caller of `listen` first gets the address, and can pass it on.
   await nextTurn()
   const { createRequestListener } = await import('./api.ts')
-  return createRequestListener(...api)
+  return createRequestListener(...args)
 }

@@ -119,7 +119,7 @@ function describeFailure(
 }
 
 /**
- * The message must show all parts in the order of Jest's text. Jest 30 writes the causes and the errors of an error into its text, with an empty line before each:
+ * Jest 30 writes the causes and the errors of an error into its text, with an empty line before each:
  *
  *     Error: top
  *
@@ -127,15 +127,16 @@ function describeFailure(
  *
  *     [errors]: Error: one
  *
- * The text does not say which error a part belongs to. So each part becomes the cause or the errors of the part before it, here without the
- * stacks: `{ message: 'top', cause: { message: 'deep', errors: [{ message: 'one' }] } }`. In Jest 29, only `thrown` has the causes and the
- * errors, and a worker process loses them.
+ * The text does not say which error a part belongs to. So each part is attached to the one before it, as its cause or its errors, here without
+ * the stacks: `{ message: 'top', cause: { message: 'deep', errors: [{ message: 'one' }] } }`. A report shows an error before its errors and its
+ * cause, so it has the parts in the order of the text.
  */
 function errorOfTest(text: string, thrown: unknown): Thrown {
   const [stack = '', ...parts] = text.split(/\n\n(?=\[(?:cause|errors)\]: )/)
   const { cause, errors } = Object(thrown)
-  // From the last part to the first, because each part is attached to the one before it.
+  // Jest 29 writes no parts. There, only `thrown` has the causes and the errors, and a worker process loses them.
   let attached: Attached = parts.length === 0 ? { cause, errors } : {}
+  // From the last part to the first, because each is attached to the one before it.
   for (const part of parts.reverse()) {
     const [, kind, stackOfPart = ''] = /^\[(cause|errors)\]: (.*)/s.exec(part) ?? []
     const error = { message: messageIn(stackOfPart), stack: stackOfPart, ...attached }

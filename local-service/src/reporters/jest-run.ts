@@ -34,6 +34,7 @@ interface Configs {
 process.argv.splice(1, 1)
 // It may be a link, for example with pnpm.
 const script = realpathSync(`${process.argv[1]}`)
+// With pnpm, only a package that depends on another package finds it.
 const requireOfJest = createRequire(script)
 const requireOfCli = createRequire(requireOfJest.resolve('jest-cli'))
 const requireOfCore = createRequire(requireOfCli.resolve('@jest/core'))

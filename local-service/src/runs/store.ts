@@ -41,6 +41,7 @@ const SCHEMA = `
     run_id text not null unique,
     is_finished integer not null,
     run text not null,
+    -- The engine. The folders of a run follow from its id. Null if the run has nothing on the machine.
     resources text,
     shown_bytes integer not null default 0
   ) strict`
@@ -83,8 +84,7 @@ function openDatabase(file: string): DatabaseSync {
 }
 
 /**
- * Reads a run that an earlier process did not finish, or whose resources it did not remove. If `engine` is undefined, the run has nothing on
- * the machine. Tests may have written anything to the database, so it is checked.
+ * Reads a run that an earlier process did not finish, or whose resources it did not remove. Tests may have written anything to the database, so it is checked.
  */
 function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, unknown>>) {
   const run = parseJson(String(text)) as Run
@@ -107,7 +107,6 @@ function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      // The folders of the run follow from its id, so only the engine is kept.
       const kept = resources === undefined ? null : toKeptEngine(resources.engine)
       const upsert = database.prepare(
         `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)

@@ -43,12 +43,12 @@ const OPTIONS = {
 /** Reads the command line. Undefined if it asks for help. Throws a ConfigurationError if it cannot be understood. */
 export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
   const { values, positionals, command } = parseCommandLine(args)
-  const { port, data, json, help, arg, 'run-limit-minutes': runLimitMinutes, ...named } = values
+  const { config, framework, report, merge, port, data, json, help, arg } = values
   if (help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
   const { source, ...read } = readServiceInputs(
-    { ...named, folder, command, args: arg, runLimitMinutes },
+    { config, framework, report, merge, folder, command, args: arg, runLimitMinutes: values['run-limit-minutes'] },
     currentFolder,
   )
   // Each configuration file and each folder that is served has its own data.

@@ -52,8 +52,9 @@ const SCRIPT = v.pipe(
 
 const ARGV = v.pipe(v.array(v.string()), v.minLength(1, 'It is empty'))
 
-/** Such as `./podman`, `--root=../images`, and `bin/podman` in place of a program. */
+/** Such as `./podman` and `--root=../images`. */
 const RELATIVE_PATH = /(^|=)\.\.?\//
+/** Such as `bin/podman`. */
 const RELATIVE_PROGRAM = /^[^/]+\//
 
 const ENGINE = v.pipe(
