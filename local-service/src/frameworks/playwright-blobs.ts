@@ -8,6 +8,8 @@ import { type CountedBlob, remarkOnUncounted, whyIncomplete } from './shards.ts'
 interface PlaywrightBlob extends CountedBlob {
   /** The folder of the tests on the machine of the shard. */
   readonly root: string
+  /** The names of the projects whose tests this shard ran. */
+  readonly projects: readonly string[]
 }
 
 /** Throws UnusableBlobs. */
@@ -15,15 +17,36 @@ export async function checkPlaywrightBlobs({ folder, merge }: BlobFolder, onFile
   const blobs = await readBlobs({ folder, merge }, '.zip', readPlaywrightBlob, onFile)
   const roots = [...new Set(blobs.map(({ root }) => root))]
   const remark = remarkOnUncounted(blobs, 'Only the report of a job with --shard says it.')
-  const incomplete = whyIncomplete(blobs)
+  const incomplete = whyIncomplete(isPerProject(blobs) ? blobs.map(withNameAsSet) : blobs)
   return { folder, problems: incomplete === undefined ? [] : [incomplete], remark, roots }
+}
+
+/**
+ * Whether each job ran the shard of a project, as with `--project=chrome --shard=1/2`. Then the second shard of Firefox must not stand for that of
+ * Chrome. The blobs do not say it: without `--project`, the first shard may have only tests of Chrome, and the second one only tests of
+ * Firefox. But with `--project`, Playwright writes the project into the name, as in `report-chrome-1.zip`.
+ */
+function isPerProject(blobs: readonly PlaywrightBlob[]): boolean {
+  const inName = (text: string) => `-${text.replace(/[^\p{L}\p{N}]+/gu, '-')}-`
+  const isNamed = ({ file, projects }: PlaywrightBlob) =>
+    projects.some((name) => name !== '' && inName(file).includes(inName(name)))
+  // A shard may have no tests. A project that others depend on may be listed, but is not in the name.
+  const withTests = blobs.filter(({ projects }) => projects.length > 0)
+  return withTests.length > 0 && withTests.every(isNamed)
+}
+
+function withNameAsSet({ file, shard }: PlaywrightBlob): CountedBlob {
+  return { file, shard: shard && { ...shard, set: `${shard.set} ${file.replace(/\d/g, '')}` } }
 }
 
 /** The first line of `report.jsonl` says which shard it is, and of which system. The second one has the configuration. */
 async function readPlaywrightBlob(path: string, file: string): Promise<PlaywrightBlob> {
   const lines = (await readReportIn(path)).split('\n').filter((line) => line !== '')
-  // Playwright does not name the file with a line that it cannot read.
-  for (const line of lines) JSON.parse(line)
+  // All lines are parsed, because Playwright does not name the file with a line that it cannot read.
+  const projects = lines.flatMap((line) => {
+    const { method, params } = JSON.parse(line)
+    return method === 'onProject' ? [params.project.name] : []
+  })
   const [first = '', second = ''] = lines
   const { method, params } = JSON.parse(first)
   if (method !== 'onBlobReportMetadata') throw new Error(`its ${REPORT_ENTRY} does not begin as those of Playwright do`)
@@ -31,7 +54,7 @@ async function readPlaywrightBlob(path: string, file: string): Promise<Playwrigh
   // The text around the system has the versions of Playwright and Node, which may differ between the jobs of one matrix.
   const set = /\(.*\)/.exec(userAgent)?.[0] ?? ''
   const root = JSON.parse(second).params.config.rootDir
-  return { file, shard: shard && { set, index: shard.current, total: shard.total }, root }
+  return { file, shard: shard && { set, index: shard.current, total: shard.total }, root, projects }
 }
 
 const REPORT_ENTRY = 'report.jsonl'

@@ -16,9 +16,8 @@ export interface CountedBlob {
 }
 
 /**
- * Which shards are missing or are there too often, as sentences. Undefined if each number from 1 to the total is there
- * equally often. Several projects on one system count together, so each number may be there several times. This cannot see that all
- * shards of a project are missing, or all shards of a system.
+ * Which shards are missing or are there too often, as sentences. Undefined if each number from 1 to the total is there equally often. A set may
+ * have each number several times, for example once for each version of Node. This cannot see that all shards of a set are missing.
  */
 export function whyIncomplete(blobs: readonly CountedBlob[]): string | undefined {
   const counted = blobs.filter(({ shard }) => shard !== undefined)

@@ -263,9 +263,14 @@ describe("Playwright's reports", () => {
   })
 
   const CONFIGURE = { method: 'onConfigure', params: { config: { rootDir: '/__w/shop/e2e' } } }
-  const report = (shard?: object, userAgent = 'Playwright/1.65.1 (x64; debian 12) node/24.21') => {
+  const report = (
+    shard?: object,
+    userAgent = 'Playwright/1.65.1 (x64; debian 12) node/24.21',
+    names: string[] = [],
+  ) => {
     const metadata = { method: 'onBlobReportMetadata', params: { version: 2, userAgent, shard } }
-    return [metadata, CONFIGURE, {}].map((event) => JSON.stringify(event)).join('\n')
+    const projects = names.map((name) => ({ method: 'onProject', params: { project: { name } } }))
+    return [metadata, CONFIGURE, ...projects, {}].map((event) => JSON.stringify(event)).join('\n')
   }
   const checkZips = async (...zips: readonly Buffer[]) => {
     const folder = temporaryFolder()
@@ -283,6 +288,33 @@ describe("Playwright's reports", () => {
       expect.stringContaining('Shard 1/2 is missing beside "report-9.zip"'),
     ])
     expect(await checkZips(zip())).toMatchObject({ problems: [], remark: undefined })
+  })
+
+  it.each<[string, Record<string, [index: number, ...projects: string[]]>, string | undefined]>([
+    [
+      'the shards of two projects',
+      { 'report-Mobile-Chrome-2': [2, 'Mobile Chrome'], 'report-b-c-1': [1, 'b_c'] },
+      '1/2',
+    ],
+    ['a project beside its setup', { 'report-a-1': [1, 'setup', 'a'], 'report-b-2': [2, 'setup', 'b'] }, '2/2'],
+    ['a shard without tests', { 'report-a-1': [1, 'a'], 'report-a-2': [2], 'report-b-1': [1, 'b'] }, '2/2'],
+    ['all shards of two projects', { 'a-1': [1, 'a'], 'a-2': [2, 'a'], 'b-1': [1, 'b'], 'b-2': [2, 'b'] }, undefined],
+    ['shards with tests of one project each', { 'report-1': [1, 'a'], 'report-2': [2, 'b'] }, undefined],
+    [
+      'shards without a project, and with an attempt',
+      { 'report-1': [1, ''], 'report-1-attempt-2': [2, ''] },
+      undefined,
+    ],
+    ['shards with a project, and with an attempt', { 'report-1': [1, 'a'], 'report-1-attempt-2': [2, 'a'] }, undefined],
+  ])('are counted for each project if their names have it: %s', async (_what, blobs, missing) => {
+    const folder = temporaryFolder()
+    for (const [name, [current, ...projects]] of Object.entries(blobs)) {
+      const text = report({ current, total: 2 }, undefined, projects)
+      await writeFile(join(folder, `${name}.zip`), zipOf('report.jsonl', text))
+    }
+    const { problems } = await check(folder)
+    if (missing === undefined) expect(problems).toEqual([])
+    else expect(problems).toEqual([expect.stringContaining(`Shard ${missing} is missing beside `)])
   })
 
   it('of jobs without --shard are merged, and the log says that nobody could count them', async () => {
