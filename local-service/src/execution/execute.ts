@@ -43,7 +43,7 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
   }
 }
 
-/** Makes the work tree if the run needs one. Returns why the tests cannot run. If the run is stopped, throws or returns any reason, because the caller then has the reason of the stop. */
+/** Makes the work tree if the run needs one. Returns why the tests cannot run. If the run is stopped, throws, or returns a reason that nobody reads: the reason of the stop counts. */
 async function prepare(run: RunContext): Promise<string | undefined> {
   const { project, checkout, resources } = run
   const { original, workTreeCommit, branchName } = checkout
@@ -69,8 +69,9 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   // The name is random, so that the tests of an earlier run in this folder cannot forge the events.
   const eventsFile = join(resources.frameworkFolder, `events-${crypto.randomUUID()}`)
   await using reader = new ResultReader(stop)
-  const newFolder = join(resources.frameworkFolder, 'blobs')
-  const blobs = await readShards({ ...project, folders, newFolder }, framework.name, reader)
+  const copiesFolder = join(resources.frameworkFolder, 'blobs')
+  // Undefined if the project has no "merge".
+  const blobs = await readShards({ ...project, folders, copiesFolder }, framework.name, reader)
   if (isUnusable(blobs)) return outcomeOfUnusable(blobs)
   const call = await framework.prepareCall({
     ...project,

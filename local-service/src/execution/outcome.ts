@@ -1,7 +1,7 @@
 import { whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
 import type { Unusable } from '../frameworks/unusable.ts'
-import { type CommandEnd, hasFailed, hasSucceeded } from '../machine/command.ts'
+import { type CommandEnd, exitedWithError, hasSucceeded } from '../machine/command.ts'
 
 export interface RunOutcome {
   readonly status: 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
@@ -44,8 +44,9 @@ function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['stat
   if (report?.mustFail) return 'FAILED'
   const hasFailedTests = report?.testCases.some(isBad) === true
   if (!report?.isComplete) {
-    // Without a command, the tests that failed decide, also if a part of the reports is missing.
-    return hasFailed(end) || (end.kind === 'no-command' && hasFailedTests) ? 'FAILED' : 'INTERRUPTED'
+    // 1. If a signal ended the command, the run is INTERRUPTED, as after an exit with 0.
+    // 2. Without a command, the tests that failed decide, also if a part of the reports is missing.
+    return exitedWithError(end) || (end.kind === 'no-command' && hasFailedTests) ? 'FAILED' : 'INTERRUPTED'
   }
   const isFine = end.kind === 'no-command' || hasSucceeded(end)
   // A report without a test case may pass, because a framework then exits with 0 only if it is configured to.

@@ -79,8 +79,8 @@ export function outputBytes(folder: string): number {
 }
 
 /**
- * Reads the output from byte `from` on. `next` is the number of the byte after it. It counts the bytes of the file, because in `text`, a
- * byte that is no UTF-8 is a replacement character of three bytes.
+ * Reads the output from byte `from` on. `next` is the byte at which the next part begins. A client cannot compute it from `text`,
+ * because each byte that is no UTF-8 becomes a replacement character of three bytes.
  */
 export function readOutput(folder: string, from: number): { text: string; next: number } {
   const part = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES)

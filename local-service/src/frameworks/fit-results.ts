@@ -5,8 +5,10 @@ import type { Report, TestCase } from './report.ts'
 const RESULTS_LIMIT_BYTES = 15.5 * 1024 * 1024
 
 /**
- * What a case needs at most beside its own JSON: the comma behind it, and in the result of a test suite, `testName` in place of `title` (3 more), and
- * `"testId":"150000",` in place of `,"durationMs":0` (3 more).
+ * What a case needs at most beside its own JSON:
+ * 1 for the comma behind it,
+ * 3 for `testName` in place of `title`, in the result of a test suite,
+ * 3 for `"testId":"150000",` in place of `,"durationMs":0`, there too.
  */
 const AROUND_CASE_BYTES = 7
 

@@ -152,8 +152,8 @@ export class Places {
   /**
    * The file of the test, if neither the report nor the class names it. A frame may be in a helper, so the outermost frames come first:
    * 1. The first file whose source has the name of the test.
-   * 2. The first file that is in a language with whole stacks, where the outermost frame is the test, or that has a main function, because in
-   *    CTest and Meson the test is a program.
+   * 2. The first file in a language that prints whole stacks, because its outermost frame is the test. Or the first file with a main function,
+   *    because in CTest and Meson the test is a program.
    * 3. No file. C++ and Go print only one place, and it may be in a helper.
    */
   #fileOfFrames(frames: readonly Place[], { attributes: { name = '', classname } }: XmlElement): string | undefined {

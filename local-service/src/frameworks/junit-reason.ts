@@ -102,7 +102,7 @@ const PARTS: readonly RegExp[] = [
   /^FAIL Required test coverage .*/gm,
 ]
 
-/** Leaves out each part about a test that the report already lists as failed, with a line. */
+/** Leaves out each part about a test that the report already lists as failed. If the report has no line for the test, the part stays for its place. */
 export function findToolLines(output: string, testCases: readonly TestCase[]): string[] {
   const known = testCases.filter((one) => isBad(one) && one.line !== undefined).map(({ title }) => ` > ${title}`)
   const isKnown = (title: string | undefined) => title !== undefined && known.some((one) => one.endsWith(` > ${title}`))

@@ -11,10 +11,15 @@ import type { Unusable } from './unusable.ts'
 
 /**
  * Reads the blobs of the shards before the framework merges them. Undefined if the run is no merge. If blobs need other paths, their copies
- * are put into `newFolder`, which does not exist yet.
+ * are put into `copiesFolder`, which does not exist yet.
  */
 export async function readShards(
-  { merge, args, folders, newFolder }: Pick<CallOptions, 'merge' | 'args' | 'folders'> & { readonly newFolder: string },
+  {
+    merge,
+    args,
+    folders,
+    copiesFolder,
+  }: Pick<CallOptions, 'merge' | 'args' | 'folders'> & { readonly copiesFolder: string },
   framework: Framework['name'],
   reader: ResultReader,
 ): Promise<Blobs | Unusable | undefined> {
@@ -22,7 +27,7 @@ export async function readShards(
   const folder = resolve(folders.folder, merge)
   const passesWithNoTests = args.includes(PASS_WITH_NO_TESTS)
   const name = framework === 'playwright' ? 'playwrightBlobs' : 'vitestBlobs'
-  return reader.read(name, { folder, merge, root: folders.root, newFolder, passesWithNoTests })
+  return reader.read(name, { folder, merge, root: folders.root, copiesFolder, passesWithNoTests })
 }
 
 /** Adds to the report of a merge why it must fail although no test failed, and the remark for the log. */

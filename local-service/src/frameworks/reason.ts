@@ -1,4 +1,4 @@
-import { type CommandEnd, describeEnd, hasFailed, hasSucceeded } from '../machine/command.ts'
+import { type CommandEnd, describeEnd, exitedWithError, hasSucceeded } from '../machine/command.ts'
 import { toSentence } from '../text.ts'
 import type { Framework } from './framework.ts'
 import { isBad, QUOTED_LINES, type Report } from './report.ts'
@@ -57,7 +57,7 @@ function say(sentence: string, words: Words | undefined, ...further: readonly st
   const lines = [`${sentence}: ${words.text}`]
   if (further.length > 0) {
     const next = further.join(' ')
-    // Below an error of several lines.
+    // If the error has several lines, the other sentences stand in a line below it.
     if (words.text.includes('\n')) lines.push(next)
     else lines[0] = `${toSentence(`${sentence}: ${words.text}`)} ${next}`
   }
@@ -73,7 +73,8 @@ function whyNoReport(
   const sentence = `${title} ${describeEnd(end)} without a report`
   const hints = isProjectCommand && hintWithoutReport !== undefined ? [hintWithoutReport] : []
   if (hasSucceeded(end)) return say(sentence, words, MAY_HAVE_EXITED, ...hints, LOOK_FOR_IT)
-  if (!hasFailed(end)) return say(sentence, words)
+  // A signal ended it, or it could not be started.
+  if (!exitedWithError(end)) return say(sentence, words)
   // A command of the project may have run the tests.
   if (isProjectCommand || words === undefined) return say(sentence, words, ...hints)
   // `vitest could not run the tests: Error: Cannot find package`
@@ -119,7 +120,7 @@ function findErrorInOutput(isProjectCommand: boolean, end: CommandEnd): Words | 
   const noMemory = findNoMemory(end)
   if (noMemory !== undefined) return { text: noMemory }
   // If the service itself started the framework and there is no report, no test has begun. So the output is the framework's.
-  return !isProjectCommand && hasFailed(end) ? findError(end.output) : undefined
+  return !isProjectCommand && exitedWithError(end) ? findError(end.output) : undefined
 }
 
 function findNoMemory({ output }: CommandEnd): string | undefined {

@@ -52,14 +52,14 @@ const LIMIT_BYTES = 256 * 1024 * 1024
  */
 export function readEvents(file: string): Events {
   const bytes = readPartOfFile(file, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES)
-  const processes = new Map<number, EventsOfProcess>()
+  const processes = new Map<string, EventsOfProcess>()
   let at = 0
   for (let end = bytes.indexOf('\n'); end !== -1; end = bytes.indexOf('\n', at)) {
     const line: ReportLine = JSON.parse(bytes.toString('utf8', at, end))
     at = end + 1
-    const events = processes.get(line.process) ?? new EventsOfProcess()
+    const events = processes.get(line.writer) ?? new EventsOfProcess()
     events.add(line)
-    processes.set(line.process, events)
+    processes.set(line.writer, events)
   }
   return [...processes.values()].map((events) => events.toEvents()).reduce(joinEvents, NO_EVENTS)
 }

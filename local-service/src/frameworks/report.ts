@@ -111,6 +111,7 @@ function caseOfTest(test: ReportedTest, repository: Repository): TestCase {
   const status = statusOf(test)
   const isFine = status === 'PASSED' || status === 'SKIPPED'
   const unfinished = status === 'INTERRUPTED' ? 'This test had not finished when the run ended.' : undefined
+  // Only a test that has not finished has `startedAtMs`.
   const spentMs = Math.round(startedAtMs === undefined ? durationMs : Date.now() - startedAtMs)
   return {
     title: joinTitle([...prefixesOf(test), ...path]),

@@ -3,7 +3,7 @@ import { quote } from '../text.ts'
 // Which shards of a run there are. Their blobs are counted by their numbers, because nothing else says whether one is missing.
 
 export interface Shard {
-  /** What the shards of one run have in common. One folder can hold the shards of several systems. */
+  /** What the shards of one run have in common, such as `blob-linux-`. If all shards run on Linux and on Windows, one folder has two sets. */
   readonly set: string
   readonly index: number
   readonly total: number

@@ -56,7 +56,7 @@ export function indexFiles(folders: TestedFolders, listed: string) {
   return {
     ...folders,
     read,
-    /** As in `Repository`, because git lists no file of a submodule. */
+    /** Whether a file is of this repository, and not of a submodule, whose files git does not list. It is a part of a `Repository` in report.ts. */
     isOwnFile: (file: string) => paths.has(file),
     named: (name: string) => byName.get(name) ?? [],
     /** Where a file with this ending declares a test of a package of Go, or of a feature of Gherkin. */

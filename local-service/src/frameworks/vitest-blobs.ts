@@ -26,14 +26,14 @@ interface TestFile {
 interface VitestBlobs extends BlobFolder {
   readonly root: string
   /** For the copies of blobs that need other paths. It does not exist yet. */
-  readonly newFolder: string
+  readonly copiesFolder: string
   /** Whether the merge has the argument `--passWithNoTests`. Then a blob may have no test file. */
   readonly passesWithNoTests: boolean
 }
 
 /** Throws UnusableBlobs. */
 export async function checkVitestBlobs(
-  { folder, merge, root, newFolder, passesWithNoTests }: VitestBlobs,
+  { folder, merge, root, copiesFolder, passesWithNoTests }: VitestBlobs,
   onFile: OnFile,
 ): Promise<Blobs> {
   const blobs = await readBlobs({ folder, merge }, '.json', readVitestBlob, onFile)
@@ -45,7 +45,7 @@ export async function checkVitestBlobs(
     )
   }
   return {
-    folder: await withPathsOf(root, folder, blobs, newFolder),
+    folder: await withPathsOf(root, folder, blobs, copiesFolder),
     problems: [whyIncomplete(blobs), whyLost(blobs)].filter((problem) => problem !== undefined),
     remark: remarkOnUncounted(blobs, 'A name such as blob-1-4.json says it.'),
     withoutCoverage: blobs.filter(({ hasCoverage }) => !hasCoverage).map(({ file }) => quote(file)),
@@ -109,15 +109,15 @@ export function shardInName(file: string): Shard | undefined {
  * Vitest finds a test only by its absolute path. If shards ran in a folder with another path, such as in a container, this copies
  * all blobs to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableBlobs.
  */
-async function withPathsOf(root: string, folder: string, blobs: readonly VitestBlob[], newFolder: string) {
+async function withPathsOf(root: string, folder: string, blobs: readonly VitestBlob[], copiesFolder: string) {
   const others = blobs.flatMap((blob) => findOtherRoot(blob, root) ?? [])
   if (others.length === 0) return folder
   const replace = folderReplacer(new Map(others.map((other) => [inJson(other), inJson(root)])))
-  await mkdir(newFolder)
+  await mkdir(copiesFolder)
   for (const { file } of blobs) {
-    await writeFile(join(newFolder, file), replace(await readFile(join(folder, file), 'utf8')))
+    await writeFile(join(copiesFolder, file), replace(await readFile(join(folder, file), 'utf8')))
   }
-  return newFolder
+  return copiesFolder
 }
 
 function inJson(text: string): string {

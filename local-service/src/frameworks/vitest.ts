@@ -15,6 +15,11 @@ export const vitest: Framework = {
   hintWithoutReport: NOT_PASSED_ON,
   async prepareCall(options) {
     const { installed, isInPlace, blobs } = options
+    // What runs                    the service's reporter is added by    the reporters of the project
+    // the runner, in place         the runner                            run
+    // the runner, in a work tree   the runner                            do not run
+    // a command of the project     the argument --reporter               do not run, because this argument replaces them
+    //
     // The runner finds the project's Vitest itself, from the folder in which it runs.
     const start = installed && [installed.node, RUNNER]
     const isProjectCommand = installed === undefined

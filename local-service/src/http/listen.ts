@@ -17,7 +17,7 @@ export async function listen(
   service: ServiceContext,
   key: string,
 ) {
-  // No request comes before the address is known, and then it is set.
+  // `api` is set when the server has its address, and no client can know the address before.
   let api: Promise<RequestListener>
   const server = createServer(async (request, response) => (await api)(request, response))
   try {

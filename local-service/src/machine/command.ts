@@ -111,8 +111,8 @@ export function hasSucceeded(end: CommandEnd): boolean {
   return end.kind === 'exited' && end.code === 0
 }
 
-/** Whether the command itself exited with an error code. */
-export function hasFailed(end: CommandEnd): boolean {
+/** Whether the command itself exited with an error code. If a signal ended the command, it neither has succeeded nor exited with an error. */
+export function exitedWithError(end: CommandEnd): boolean {
   return end.kind === 'exited' && end.code > 0 && end.code < FIRST_SIGNAL_CODE
 }
 

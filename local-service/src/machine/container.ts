@@ -8,9 +8,10 @@ import { callProgram, ProgramError } from './program.ts'
 const LABEL = 'test-run-service.run'
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']
 /**
- * The engine's program reads these variables itself. If the tests have one of them, its value stands in the arguments, where every user can read
- * it (see `runInContainer`). So there is no pattern such as `DOCKER_*`, which would also show the value of `DOCKER_PASSWORD`. Docker reads
- * `DOCKER_AUTH_CONFIG` too, but its value is a secret, so it is not here.
+ * Every user can read the arguments of a process. So a container gets a variable by `--env NAME`, and the engine takes the value from its own
+ * environment. But the engine's program reads the variables of this list itself, so the value that the tests want could change the engine. For
+ * these, the argument is `--env NAME=VALUE`. So there is no pattern such as `DOCKER_*`, which would also show the value of `DOCKER_PASSWORD`.
+ * Docker reads `DOCKER_AUTH_CONFIG` too, but its value is a secret, so it is not here.
  */
 const READ_BY_ENGINE = new Set([
   ...['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES'],
@@ -56,9 +57,6 @@ export async function runInContainer(
   const isPodman = engine.some((part) => basename(part) === 'podman')
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env)
-  // Every user can read the arguments of a process. So an argument has only the name of a variable, and the engine takes the value from its own
-  // environment. If the tests have a variable that the engine reads too, such as HOME, its value would change the engine. So this value stands
-  // in the argument, and the engine keeps its own.
   const argv = [
     ...[...engine, 'run', '--rm', '--init', '--name', containerName, '--label', `${LABEL}=${command.runId}`],
     // With this, Podman too removes a running container at once.

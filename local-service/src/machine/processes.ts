@@ -33,7 +33,7 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 }
 
 /**
- * `watch` writes the first line. If the service dies before, `$group` is empty and `kill` does nothing, and the recovery finds the processes by
+ * The script of the guard, which `startGuard` describes. `watch` writes the first line. If the service dies before, `$group` is empty and `kill` does nothing, and the recovery finds the processes by
  * their marker.
  */
 const GUARD = `read -r group

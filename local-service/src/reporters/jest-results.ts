@@ -162,11 +162,15 @@ export function describePrinted(text: string, report: ReportWriter): Failure | u
   return report.describeFailure([{ message, stack: text }], placesOf)
 }
 
-/** The stack may begin with advice about syntax that Jest does not know. The message has the error itself. */
+/**
+ * The stack may begin with advice about syntax that Jest does not know. The message has the error itself. As in Jest's own output, a plain `Error: `
+ * is left out (separateMessageFromStack in jest-message-util).
+ */
 function errorOfFile({ name, message, stack, cause, errors }: Thrown): Thrown {
   return { name: name === 'Error' ? '' : name, message: message || messageIn(String(stack)), stack, cause, errors }
 }
 
+/** What is above the first frame, also without `Error: `. */
 function messageIn(stack: string): string {
   const lines = stack.split('\n')
   const frame = lines.findIndex((line) => /^\s+at /.test(line))

@@ -179,7 +179,10 @@ function rankOf(test: TestCase): number {
   return FROM_BEST_TO_WORST.indexOf(isInterrupted ? 'interrupted' : test.outcome())
 }
 
-/** Each shard runs the projects on which others depend. So a merge has their tests several times, and the worst result counts. */
+/**
+ * Each shard runs the projects on which others depend. So a merge has their tests several times, each time with another id. Of the tests with the
+ * same titles, the worst result counts. Every other test is there once.
+ */
 function worstOfEachTest(tests: readonly TestCase[]): TestCase[] {
   const projects = new Set(tests.map((test) => test.parent.project()))
   const namesOfRepeated = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]))

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { appendFileSync, openSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
@@ -17,7 +18,7 @@ export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT'
 export const SHARD_ROOTS = 'LOCAL_SERVICE_SHARD_ROOTS'
 
 export interface FileFacts {
-  /** The name of the framework project. Empty if there is only one without a name. */
+  /** The name of the framework project. Empty if the framework has one project, without a name, or if the project is not known. */
   readonly project: string
   /** What tells the same file of several merged reports apart. */
   readonly label?: string | undefined
@@ -67,8 +68,8 @@ export type Thrown = {
   readonly [Field in 'name' | 'message' | 'value' | 'stack' | 'cause' | 'type' | 'diff' | 'errors' | 'code']?: unknown
 }
 
-/** A line of the report. A command may start the framework several times, so each line has the id of the process that wrote it. */
-export type ReportLine = ReportEvent & { readonly process: number }
+/** A line of the report. A command may start the framework several times, so each line says which writer wrote it. */
+export type ReportLine = ReportEvent & { readonly writer: string }
 
 export type ReportEvent =
   | { readonly event: 'file-started' | 'file-finished'; readonly file: FileFacts }
@@ -107,6 +108,8 @@ const MOST_CAUSES = 100
 const UNFINISHED = { status: 'INTERRUPTED', durationMs: 0 } as const
 
 export class ReportWriter {
+  /** Not the id of the process, because two containers may have processes with the same id. */
+  readonly #id = randomUUID()
   readonly #files = openFiles()
   readonly #root = takeVariable(REPORT_ROOT)
   readonly #shardRoots: readonly string[] = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]')
@@ -169,7 +172,7 @@ export class ReportWriter {
 
   #write(event: ReportEvent): void {
     if (this.#files === undefined) return
-    const line: ReportLine = { ...event, process: process.pid }
+    const line: ReportLine = { ...event, writer: this.#id }
     appendFileSync(this.#files.report, `${JSON.stringify(line)}\n`)
   }
 

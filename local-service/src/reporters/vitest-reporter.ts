@@ -30,7 +30,7 @@ export default class EventReporter implements Reporter {
       if (!isAboutTests) this.#report.say(parts.join(' '))
       error.apply(logger, parts)
     }
-    // Vitest's own reporters print the errors of tests with it, which the results have already.
+    // In `printErrorsSummary`, Vitest's own reporters print the errors of tests with `logger.error`. The results have these errors already.
     for (const reporter of reportersOf(vitest)) {
       const print = reporter.printErrorsSummary
       if (print === undefined) continue

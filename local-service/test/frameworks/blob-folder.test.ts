@@ -23,12 +23,12 @@ const blob = (version: string, testFiles: readonly string[], coverage: object | 
 /** Checks a folder with these reports of Vitest. By default, no path is replaced. */
 async function checkVitest(files: Readonly<Record<string, string>>, root = '/shop', passesWithNoTests = false) {
   const folder = await folderWith(files)
-  const newFolder = join(temporaryFolder(), 'new')
-  const blobs = await checkVitestBlobs({ folder, merge: 'all', root, newFolder, passesWithNoTests }, () => {})
+  const copiesFolder = join(temporaryFolder(), 'new')
+  const blobs = await checkVitestBlobs({ folder, merge: 'all', root, copiesFolder, passesWithNoTests }, () => {})
   const read = async (file: string) => parse(await readFile(join(blobs.folder, file), 'utf8'))
   return {
     ...blobs,
-    isMoved: blobs.folder === newFolder,
+    isMoved: blobs.folder === copiesFolder,
     read,
     pathsIn: async (file: string): Promise<string[]> =>
       (await read(file))[1].map(({ filepath }: { readonly filepath: string }) => filepath),
@@ -226,7 +226,7 @@ const checks: readonly [extension: string, check: (folder: string) => Promise<un
   [
     'json',
     (folder) =>
-      checkVitestBlobs({ folder, merge: 'all', root: '/', newFolder: '', passesWithNoTests: false }, () => {}),
+      checkVitestBlobs({ folder, merge: 'all', root: '/', copiesFolder: '', passesWithNoTests: false }, () => {}),
   ],
   ['zip', (folder) => checkPlaywrightBlobs({ folder, merge: 'all' }, () => {})],
 ]

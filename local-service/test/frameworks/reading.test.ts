@@ -82,7 +82,13 @@ describe('a thread that reads what tests wrote', () => {
 
   it('says in its own words what is wrong with a folder of blobs', async () => {
     await using thread = new ResultReader(new AbortController().signal)
-    const input = { folder: await folderWith({}), merge: 'all', root: '/', newFolder: '/new', passesWithNoTests: false }
+    const input = {
+      folder: await folderWith({}),
+      merge: 'all',
+      root: '/',
+      copiesFolder: '/new',
+      passesWithNoTests: false,
+    }
     const reason = expect.stringMatching(/^The folder "all" has no blob report \(\*\.json\)\. Upload .*\.$/)
     expect(await thread.read('vitestBlobs', input)).toEqual(unusable(reason))
   })

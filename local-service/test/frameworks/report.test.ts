@@ -136,8 +136,8 @@ describe('a report', () => {
 
   describe('of a command that starts the framework several times', () => {
     const inB = { ...TEST, file: '/repository/shop/b.test.ts', path: ['pays'] }
-    const by = (process: number, ...events: readonly (ReportEvent | object)[]) =>
-      events.map((event) => ({ ...event, process }))
+    const by = (writer: number, ...events: readonly (ReportEvent | object)[]) =>
+      events.map((event) => ({ ...event, writer }))
     const begun = { event: 'test', test: { ...inB, status: 'INTERRUPTED' } }
     const brokenFile = { project: '', file: TEST.file, failure: { message: 'no database' } }
     const error = { message: 'no room' }

@@ -12,6 +12,26 @@ it('takes its variables out of the environment, so that a framework that a test 
   expect([process.env[REPORT_FILE], process.env[REPORT_ROOT]]).toEqual([undefined, undefined])
 })
 
+it('the results of two processes are kept, also if both have one id because they ran in two containers', () => {
+  const { file, read } = prepareReport()
+  const writers = ['a', 'b'].map((name) => {
+    Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: '/shop' })
+    return { name, report: new ReportWriter() }
+  })
+  for (const { name, report } of writers) {
+    const test = {
+      id: '1',
+      project: '',
+      file: `/shop/${name}.test.ts`,
+      path: [name],
+      status: 'FAILED',
+      durationMs: 0,
+    } as const
+    report.finish({ tests: [test], files: [], errors: [] })
+  }
+  expect(read()?.testCases.map(({ title }) => title)).toEqual(['a', 'b'])
+})
+
 it('the middle of a very long message is left out, and frames without end are', () => {
   const report = aWriter()
   const error = { message: `begin${' '.repeat(1_000_000)}end`, stack: '    at pay (/shop/a.ts:1:1)\n'.repeat(1000) }
