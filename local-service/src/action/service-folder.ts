@@ -2,6 +2,7 @@ import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPartOfFile } from '../machine/files.ts'
 
+/** In the bundle, which is built from service-process.ts. The action never runs from source. */
 export const SERVICE = join(import.meta.dirname, '../service/index.js')
 
 const LOG_LIMIT_BYTES = 256 * 1024
@@ -43,7 +44,8 @@ export function wasNeverUsed({ log, dataFolder }: ServiceFolder): boolean {
 }
 
 /**
- * The inputs and files of a step, the runner's tokens (`ACTIONS_`), and a service that a step has announced. The tests must not get them.
+ * The inputs and files of a step, the runner's tokens (`ACTIONS_`), and the variables with which a step has announced a service. The tests must not
+ * get them.
  */
 const HIDDEN_FROM_SERVICE =
   /^(INPUT_(WORKING-DIRECTORY|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/

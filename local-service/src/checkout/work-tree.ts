@@ -11,11 +11,12 @@ export async function makeWorkTree(tree: string, commit: string, project: GitOpt
   // git refuses the repository of another user here, because its settings can name programs, such as filters.
   const shared = await git(['rev-parse', '--git-common-dir'], project)
   const gitFolder = join(tree, '.git')
-  // git needs the file `HEAD` in each format of a repository. In the format "reftable", git reads the commit from the folder `reftable`, which
-  // other formats ignore. `update-ref` writes the commit where git reads it.
+  // A repository with the format "reftable" needs this folder. The other format ignores it.
   await mkdir(join(gitFolder, 'reftable'), { recursive: true })
+  // Without these two files, git does not take the folder for a `.git` folder.
   await writeFile(join(gitFolder, 'HEAD'), `${commit}\n`)
   await writeFile(join(gitFolder, 'commondir'), `${resolve(project.folder, shared)}\n`)
+  // Writes the commit where git reads it. In the format "reftable", this is not the file `HEAD`.
   await git(['update-ref', '--no-deref', 'HEAD', commit], { ...project, folder: tree })
   // git runs in the project's folder, because it then has all settings of the project, such as those of a sparse checkout.
   const checkout = ['read-tree', '--reset', '-u', '--no-recurse-submodules', commit]

@@ -43,7 +43,10 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
   }
 }
 
-/** Makes the work tree if the run needs one. Returns why the tests cannot run. If the run is stopped, throws, or returns a reason that nobody reads: the reason of the stop counts. */
+/**
+ * Makes the work tree if the run needs one. Returns why the tests cannot run. If the run is stopped meanwhile, this may throw or return any reason,
+ * because `executeRun` and the queue then take the reason of the stop.
+ */
 async function prepare(run: RunContext): Promise<string | undefined> {
   const { project, checkout, resources } = run
   const { original, workTreeCommit, branchName } = checkout
@@ -94,9 +97,7 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
         ? await reader.read('events', { file: eventsFile, folders })
         : await call.readJunitFiles(end, reader)
     if (isUnusable(found)) return reportOfUnusable(found)
-    const report = found && blobs ? withProblems(blobs, found) : found
-    if (report?.remark !== undefined) log(report.remark)
-    return report
+    return found && blobs ? withProblems(blobs, found) : found
   }
   onTests({
     progress: () => readProgress(eventsFile),
@@ -115,7 +116,9 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
     isProjectCommand: project.command !== undefined,
     hintWithoutReport: framework.hintWithoutReport,
   }
-  return toOutcome(caller, end, await read(end))
+  const report = await read(end)
+  if (report?.remark !== undefined) log(report.remark)
+  return toOutcome(caller, end, report)
 }
 
 /** Results are over a limit because of what the tests wrote. So they fail the run. */

@@ -39,13 +39,26 @@ export function toOutcome(
   return { status, testCases, message: reason && toMessage(reason), ...report?.place }
 }
 
+/**
+ * The first row that applies decides:
+ *
+ * | the command | the report | the run |
+ * | --- | --- | --- |
+ * | was killed, stopped, or could not be started | any | INTERRUPTED |
+ * | any other | is over a limit (`mustFail`) | FAILED |
+ * | exited with 1 to 127 | any other | FAILED |
+ * | exited with 0, or with 128 and more, as a shell does after a signal | is missing, or is not complete | INTERRUPTED |
+ * | exited with 128 and more | is complete | FAILED |
+ * | exited with 0 | has a failed test or a problem | FAILED |
+ * | exited with 0 | any other | PASSED |
+ *
+ * Without a command, a complete report counts as after exit code 0. One that is not complete is FAILED if a test failed, else INTERRUPTED.
+ */
 function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['status'] {
   if (end.kind === 'cut-off') return 'INTERRUPTED'
   if (report?.mustFail) return 'FAILED'
   const hasFailedTests = report?.testCases.some(isBad) === true
   if (!report?.isComplete) {
-    // 1. If a signal ended the command, the run is INTERRUPTED, as after an exit with 0.
-    // 2. Without a command, the tests that failed decide, also if a part of the reports is missing.
     return exitedWithError(end) || (end.kind === 'no-command' && hasFailedTests) ? 'FAILED' : 'INTERRUPTED'
   }
   const isFine = end.kind === 'no-command' || hasSucceeded(end)

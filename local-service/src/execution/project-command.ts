@@ -69,7 +69,8 @@ export function findInstalled(run: RunContext): CallOptions['installed'] | Unusa
   const { project, checkout, tested } = run
   const { framework, command, setup, container, folder } = project
   if (command !== undefined || framework.packages.length === 0) return undefined
-  // Without a setup, the packages of a work tree are links to those of the project's own folder. So the user must install them in `folder`.
+  // Both calls search in `tested`, and their messages differ. Without a setup, the packages of a work tree are links to those of the project's own
+  // folder. So the user must install them in `folder`.
   const found =
     setup === undefined || checkout.workTreeCommit === undefined
       ? findFramework(framework, tested, folder)

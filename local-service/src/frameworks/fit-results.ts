@@ -26,6 +26,7 @@ export function fitResults(report: Report, limitBytes = RESULTS_LIMIT_BYTES): Re
   const isFine = ({ status }: TestCase) => status === 'PASSED' || status === 'SKIPPED'
   let testCases = report.testCases.map((testCase) => (isFine(testCase) ? withoutPlace(testCase) : testCase))
   const roomForMessages = () => limitBytes - sizeOfAll(testCases.map(withoutMessage))
+  // Titles are cut only if the test cases do not even fit without messages.
   for (const titleBytes of TITLE_LIMITS_BYTES) {
     if (roomForMessages() >= 0) break
     testCases = testCases.map((one) => ({ ...withoutPlace(one), title: cutTitle(one.title, titleBytes) }))

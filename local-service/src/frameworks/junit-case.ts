@@ -44,7 +44,7 @@ function mayFailInCatch2({ attributes: { message } }: XmlElement): boolean {
 /** PHPUnit lists a risky test as an error, and Perl a TODO test that passes. Both may exit with 0. */
 const RISKY = /^PHPUnit[\\_]Framework[\\_](?:RiskyTestError|OutputError|\w*Cover\w+)$|^TodoTestSucceeded$/
 
-/** Some tools list as a failure what is no failure for them, because they exit with 0 nevertheless. Undefined if it means nothing. */
+/** If the command exited with 0, some failures are none for the tool. Returns the word that counts in place of the tag. Undefined if none counts. */
 function wordAtExitCode0({ tag, attributes: { type = '' } }: XmlElement): string | undefined {
   if (RISKY.test(type)) return undefined
   // A pending step of cucumber-js. If cucumber-js is `strict`, it does not exit with 0.
@@ -70,8 +70,8 @@ export function titleOf({ attributes, suites }: XmlElement, titleOfClass: string
 }
 
 /**
- * How each tool names a test. The first rule that applies decides, so the special rules are before the general rules. For example, Vitest
- * also names the suite by the file. By the rule of Node, the file would be in the title.
+ * How each tool names a test. The first rule that applies decides, so the special rules are before the general rules. For example, a test of
+ * Vitest would also fit the rule of Node, and have the file in its title.
  */
 function partsOf(
   name: string,

@@ -11,7 +11,8 @@ export function reasonOf(found: XmlElement, { status, outcomes }: Result): strin
   if (status === 'SKIPPED') return texts.filter((text) => !EMPTY_SKIP.test(text)).join('\n\n')
   const suiteOutput = texts.some((text) => BAZEL.test(text)) ? endOf(found.parent?.output ?? '') : ''
   const { type = '', message = '' } = outcomes[0]?.attributes ?? {}
-  // Bazel has the reason in the output of the suite, most tools have it in the texts, and CTest has only the output of the test.
+  // Bazel has the reason in the output of the suite, most tools have it in the texts, and CTest has only the output of the test. A message that says
+  // nothing, such as `failed`, is no text, but better than no reason.
   return suiteOutput || texts.join('\n\n') || endOf(found.output) || type || message
 }
 
@@ -79,7 +80,8 @@ function withReasonFirst(text: string): string {
 const PARTS: readonly RegExp[] = [
   // Node, a file that crashed: from "file:///shop/a.js:3" or "node:internal/modules:3" to "Node.js v24.1.0"
   /^(?:(?:file:\/\/)?\/|node:)\S+:\d+\n(?:(?!Node\.js v).*\n)*?(?=\nNode\.js v)/gm,
-  // Node, a test: "test at a.js:3:1", "✖ pays (1.2ms)", "  Error: no money"
+  // Node, a test: "test at a.js:3:1", "✖ pays (1.2ms)", "  Error: no money". But no test that is still to do ("✖ pays # TODO"), which may fail, and no
+  // file of which a test has failed ("  'test failed'"), because this test has a part of its own.
   /^test at \S+:\d+:\d+\n✖ (?!.* # TODO$)(?<title>.*?)(?: \([\d.]+ms\))?\n(?! {2}'test failed')(?: {2}.*\n?)*/gm,
   // Node, a threshold: "ℹ Error: 50.00% line coverage does not meet threshold of 90%."
   /^ℹ Error: .*/gm,

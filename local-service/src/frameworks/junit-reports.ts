@@ -101,7 +101,10 @@ function toLine({ line, isName, files }: ReportLine, old: ReadonlySet<string>): 
   return { line, isName, state: files.every(({ fingerprint }) => old.has(fingerprint)) ? 'old' : 'written' }
 }
 
-/** What is wrong because of files that are missing, or that the command did not write. The first rule that applies decides. */
+/**
+ * What is wrong because of files that are missing, or that the command did not write. The first rule that applies decides. With a problem, a run whose
+ * command exited with 0 is FAILED if `isComplete` is true, else INTERRUPTED.
+ */
 function findProblem(lines: readonly Line[], end: CommandEnd): Problem | undefined {
   const [withoutFile, old] = [linesThatAre('no-file', lines), linesThatAre('old', lines)]
   // Without a command, no file counts as old, and each line must have a file.
@@ -124,7 +127,7 @@ function findProblem(lines: readonly Line[], end: CommandEnd): Problem | undefin
     const hadNothingToDo = hasSucceeded(end) && !lines.some(({ isName }) => isName)
     return hadNothingToDo ? undefined : { isComplete: false, problem: noFileMatches(lines), advice }
   }
-  // 3. Some files were written, and a name has no file. The exit code says that the tests have finished, so the report is complete.
+  // 3. Some files were written, and a name has no file. The command has finished, so no other results come, and the report counts as complete.
   const lacking = withoutFile.filter(({ isName }) => isName)
   if (lacking.length > 0) return { isComplete: true, problem: noFileMatches(lacking), advice }
   // 4. Some files were written, and a name has an old file. A pattern without a file, or with old files, is only a remark.

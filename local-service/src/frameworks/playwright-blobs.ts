@@ -22,15 +22,16 @@ export async function checkPlaywrightBlobs({ folder, merge }: BlobFolder, onFile
 }
 
 /**
- * Whether each job ran the shard of a project, as with `--project=chrome --shard=1/2`. Then the second shard of Firefox must not stand for that of
- * Chrome. The blobs do not say it: without `--project`, the first shard may have only tests of Chrome, and the second one only tests of
- * Firefox. But with `--project`, Playwright writes the project into the name, as in `report-chrome-1.zip`.
+ * Whether each job ran the shard of a project, as with `--project=chrome --shard=1/2`. Then each project is a set of its own. Otherwise, shard 1/2 of
+ * Chrome and shard 2/2 of Firefox would look like a whole. In the blobs, nothing says whether a job had `--project`: without it, shard 1/2 may also
+ * have only tests of Chrome. But with it, Playwright writes the project into the name of the file, as in `report-chrome-1.zip`.
  */
 function isPerProject(blobs: readonly PlaywrightBlob[]): boolean {
   const inName = (text: string) => `-${text.replace(/[^\p{L}\p{N}]+/gu, '-')}-`
+  // Not each project, because a project on which others depend is not in the name.
   const isNamed = ({ file, projects }: PlaywrightBlob) =>
     projects.some((name) => name !== '' && inName(file).includes(inName(name)))
-  // A shard may have no tests. A project that others depend on may be listed, but is not in the name.
+  // A shard may have no tests.
   const withTests = blobs.filter(({ projects }) => projects.length > 0)
   return withTests.length > 0 && withTests.every(isNamed)
 }

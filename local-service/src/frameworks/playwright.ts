@@ -48,7 +48,8 @@ export const playwright: Framework = {
         ? // A forgotten `test.only` would leave all other tests out, and the run would pass. If CI is set, Vitest refuses it by itself.
           ['--forbid-only']
         : [blobs.folder, ...configurationOf(options)]
-    // Playwright empties its output folder, and by default all runs of a project share one folder. A merge, which has no such option, is in place.
+    // The work tree is removed after the run. So Playwright writes its files to a folder that is kept. A merge, which has no option for this
+    // folder, is always in place.
     const outputArguments = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
     return {
       argv: commandLine(start, options, [...ours, ...outputArguments]),

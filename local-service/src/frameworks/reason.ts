@@ -82,7 +82,8 @@ function whyNoReport(
 }
 
 /**
- * Something is wrong with the report. The first row that applies says what the message is like. Words are an error, else the end of the output:
+ * Something is wrong with the report. The first row that applies says what the message is like. Words are an error, else the end of the output. But the
+ * output is not quoted if a complete report has failed tests, because these say why the command failed.
  *
  * | the report | the command | words | the message |
  * | --- | --- | --- | --- |
@@ -102,7 +103,6 @@ function sayProblem(
   const ended = `${title} ${describeEnd(end)}`
   const next = advice === undefined ? [] : [advice]
   const isFine = hasSucceeded(end) || end.kind === 'no-command'
-  // Failed tests of a complete report say why the command failed. Then the output is not quoted.
   const words = error ?? (isComplete && hasFailedTests ? undefined : quoteOutput(end))
   if (isComplete && !hasFailedTests && words !== undefined)
     return say(isFine ? `${title} reported an error outside the tests` : ended, words, problem, ...next)
@@ -140,7 +140,7 @@ function findNoMemory({ output }: CommandEnd): string | undefined {
 function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd): Words | undefined {
   const texts = errors.filter((text) => text !== '')
   const noMemory = findNoMemory(end)
-  // V8's line says why a worker died, which is an error for the framework, or why the framework itself died.
+  // V8's line says why a worker died, which is an error for the framework, perhaps without a text, or why the framework itself died.
   if (noMemory !== undefined && (errors.length > 0 || !isComplete)) {
     const last = texts.pop()
     texts.push(last === undefined ? noMemory : `${last}: ${noMemory}`)
@@ -156,7 +156,7 @@ const LINE_OF_STACK = /^\s+(?:at |❯ )/
 const RULES_AROUND_LINE = /^([=*_─-])\1{2,} *| *([=*_─-])\2{2,}$/g
 
 /**
- * The last lines of the output, if the command exited with an error that nothing else names. Many readers show only the first line of a
+ * The last lines of the output, if the command exited with any other code than 0, also with 128 and more. Many readers show only the first line of a
  * reason. So it has the last line that begins as an error, else the last line that is no line of a stack.
  */
 function quoteOutput(end: CommandEnd): Words | undefined {

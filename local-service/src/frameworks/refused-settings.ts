@@ -193,7 +193,7 @@ function whyWordsRefused(setting: string, words: readonly string[], rules: reado
   return undefined
 }
 
-/** What a person types before the program to run the project's own. */
+/** What a person types before the name of a program, to run the one that is installed in the project. */
 const STARTS: Readonly<Record<string, string>> = { npm: 'npx', pnpm: 'pnpm exec', yarn: 'yarn', bun: 'bunx' }
 
 /** Whether a package manager would run a script of package.json, whose last command need not be the framework's. */

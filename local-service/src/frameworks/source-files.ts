@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { foldersBetween, readRegularFile, type TestedFolders } from '../machine/files.ts'
 import type { Place } from '../reporters/report-writer.ts'
 
-// The files of the tested repository, for those who look for a test in many places.
+// The files of the tested repository, in memory, because junit-place.ts looks for each test in many places.
 
 export type SourceFiles = ReturnType<typeof indexFiles>
 
@@ -56,7 +56,7 @@ export function indexFiles(folders: TestedFolders, listed: string) {
   return {
     ...folders,
     read,
-    /** Whether a file is of this repository, and not of a submodule, whose files git does not list. It is a part of a `Repository` in report.ts. */
+    /** Whether a file is of this repository, and not of a submodule, whose files git does not list. Because of it, `placeIn` takes this object. */
     isOwnFile: (file: string) => paths.has(file),
     named: (name: string) => byName.get(name) ?? [],
     /** Where a file with this ending declares a test of a package of Go, or of a feature of Gherkin. */

@@ -8,10 +8,12 @@ import { callProgram, ProgramError } from './program.ts'
 const LABEL = 'test-run-service.run'
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']
 /**
- * Every user can read the arguments of a process. So a container gets a variable by `--env NAME`, and the engine takes the value from its own
- * environment. But the engine's program reads the variables of this list itself, so the value that the tests want could change the engine. For
- * these, the argument is `--env NAME=VALUE`. So there is no pattern such as `DOCKER_*`, which would also show the value of `DOCKER_PASSWORD`.
- * Docker reads `DOCKER_AUTH_CONFIG` too, but its value is a secret, so it is not here.
+ * There are two ways to give a container a variable:
+ * 1. `--env NAME`: the engine takes the value from its own environment, where no other user can read it.
+ * 2. `--env NAME=VALUE`: the engine's own environment stays as it is, but every user can read the arguments of a process.
+ *
+ * The second way is for these variables, because the engine's program reads them itself, and the value of the tests would change what it does. There
+ * is no pattern such as `DOCKER_*`, which would show the value of `DOCKER_PASSWORD`. `DOCKER_AUTH_CONFIG` is a secret, so it goes the first way.
  */
 const READ_BY_ENGINE = new Set([
   ...['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES'],

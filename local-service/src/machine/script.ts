@@ -16,7 +16,8 @@ exec /bin/sh -e -c "$@"`
 export function argvOf(command: UserCommand, added: readonly string[] = []): readonly string[] {
   if (typeof command !== 'string') return [...command, ...added]
   const script = added.length === 0 ? command : `${command} "$@"`
-  // The shell calls the script `command` in its own messages.
+  // In START_SCRIPT, `"$@"` is the script, the word `command`, and the further arguments. So bash calls the script `command` in its messages, and in
+  // the script, `"$@"` is the further arguments.
   return ['/bin/sh', '-c', START_SCRIPT, 'sh', script, 'command', ...added]
 }
 

@@ -34,7 +34,7 @@ interface Configs {
 process.argv.splice(1, 1)
 // It may be a link, for example with pnpm.
 const script = realpathSync(`${process.argv[1]}`)
-// With pnpm, only a package that depends on another package finds it.
+// With pnpm, a package finds only those on which it depends itself. So each of these packages is found from the one before it.
 const requireOfJest = createRequire(script)
 const requireOfCli = createRequire(requireOfJest.resolve('jest-cli'))
 const requireOfCore = createRequire(requireOfCli.resolve('@jest/core'))
@@ -45,7 +45,10 @@ requireOfJest(script)
 
 type Method<Result> = (...args: unknown[]) => Promise<Result>
 
-/** Jest's own files load the package from the same cache. They get it with another function in place of its own. */
+/**
+ * Replaces a function of a package. Jest's own files load the package from the same cache, so they call the new function. The exports of the package
+ * cannot be changed, so an object with the new function stands before them.
+ */
 function wrap<Result>(name: string, method: string, around: (own: Method<Result>) => Method<Result>): void {
   const loaded = requireOfCore(name)
   const cached = requireOfCore.cache[requireOfCore.resolve(name)]

@@ -212,7 +212,8 @@ export class ReportWriter {
   /**
    * A folder of the shard, and the folder of this job in its place. For example, this job has the repository in `/home/shop`, and the
    * tests in `/home/shop/e2e`. If the shard had the tests in `/work/shop/e2e`, its repository was in `/work/shop`, so `/work/shop`
-   * becomes `/home/shop`. If the shard had the tests in `/tests`, it had no repository, so `/tests` becomes `/home/shop/e2e`.
+   * becomes `/home/shop`. If the shard had the tests in `/tests` or in `/e2e`, it had no repository, so this folder becomes
+   * `/home/shop/e2e`.
    */
   #ownFolderOf(shardRoot: string, testFolder: string): readonly [ofShard: string, own: string] {
     const path = this.pathInRepository(testFolder)
@@ -301,14 +302,14 @@ function describe(begin: string, thrown: unknown, seen = new Set<unknown>()): De
   seen.add(thrown)
   const { errors, cause }: Thrown = Array.isArray(thrown) ? { errors: thrown } : thrown
   const list = Array.isArray(errors) ? errors.slice(0, MOST_CAUSES) : []
-  const causes = [
+  const parts = [
     ...list.flatMap((one) => describe('\nOne of its errors: ', one, seen)),
     ...(cause === undefined || cause === null ? [] : describe('\nCaused by: ', cause, seen)),
   ]
-  if ('message' in thrown || 'value' in thrown) return [{ thrown, text: begin + textOf(thrown) }, ...causes]
-  // Unlike JSON, `inspect` can print large integers and circles. It has printed the causes too, so their texts are empty here. They stay in the list
-  // because `describeFailure` looks for a place in each of them.
-  return [{ thrown, text: begin + inspect(thrown) }, ...causes.map((one) => ({ ...one, text: '' }))]
+  if ('message' in thrown || 'value' in thrown) return [{ thrown, text: begin + textOf(thrown) }, ...parts]
+  // What has no message, such as a list, is printed with all its parts by `inspect`, which can also print large integers and circles. So the parts need
+  // no text of their own, but `describeFailure` looks for a place in each of them.
+  return [{ thrown, text: begin + inspect(thrown) }, ...parts.map((one) => ({ ...one, text: '' }))]
 }
 
 /** `TypeError: x is not a function`, as Node prints it. */
