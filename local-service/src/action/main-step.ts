@@ -72,7 +72,8 @@ async function startService(folder: ServiceFolder) {
     resolve({ kind: 'ended', how: signal === null ? `with exit code ${code}` : `by ${signal}` }),
   )
   const response = await promise
-  // If the service failed, main throws before `unref`. Node then keeps main running until the process of the service has exited, so nothing of the service is left after the step.
+  // If the service failed, main throws before `unref`. Node then keeps main running until the process of the service has exited, so nothing of the
+  // service is left after the step.
   if (response.kind === 'failed') throw new Error(response.reason)
   if (response.kind === 'ended') {
     console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
