@@ -25,7 +25,10 @@ export default async function processResults(results) {
     return (exported.default ?? exported)(results);
 }
 const OPTION = 'testResultsProcessor';
-/** The option has replaced the one that the project has configured. If that one cannot be loaded, Jest fails, as it does by hand. */
+/**
+ * Finds the results processor of the project, because ours has replaced it. If Jest cannot load the project's own, its error names the option. Then
+ * the run fails, as by hand.
+ */
 function findConfigured() {
     const [, script = '', ...all] = process.argv;
     const args = all.filter((arg) => !arg.startsWith(`--${OPTION}=`));

@@ -54,21 +54,22 @@ function describeFailure({ failureMessages, failureDetails = [] }, report) {
  *
  *     [errors]: Error: one
  *
- * The text does not say which error a part belongs to. So each part becomes the cause or the errors of the part before it, without the
- * stacks: `{ message: 'top', cause: { message: 'deep', errors: [{ message: 'one' }] } }`. In this way, the message has them in the order
- * of the text. In Jest 29, only `thrown` has the causes and the errors, and a worker process loses them.
+ * The text does not say which error a part belongs to. So each part is attached to the one before it, as its cause or its errors, here without
+ * the stacks: `{ message: 'top', cause: { message: 'deep', errors: [{ message: 'one' }] } }`. A report shows an error before its errors and its
+ * cause, so it has the parts in the order of the text.
  */
 function errorOfTest(text, thrown) {
     const [stack = '', ...parts] = text.split(/\n\n(?=\[(?:cause|errors)\]: )/);
     const { cause, errors } = Object(thrown);
-    // The last part is the innermost. It goes into the part before it, and so on.
-    let inner = parts.length === 0 ? { cause, errors } : {};
+    // Jest 29 writes no parts. There, only `thrown` has the causes and the errors, and a worker process loses them.
+    let attached = parts.length === 0 ? { cause, errors } : {};
+    // From the last part to the first, because each is attached to the one before it.
     for (const part of parts.reverse()) {
         const [, kind, stackOfPart = ''] = /^\[(cause|errors)\]: (.*)/s.exec(part) ?? [];
-        const error = { message: messageIn(stackOfPart), stack: stackOfPart, ...inner };
-        inner = kind === 'cause' ? { cause: error } : { errors: [error] };
+        const error = { message: messageIn(stackOfPart), stack: stackOfPart, ...attached };
+        attached = kind === 'cause' ? { cause: error } : { errors: [error] };
     }
-    return joinErrorOfThrownValue({ message: messageIn(stack), stack, ...inner });
+    return joinErrorOfThrownValue({ message: messageIn(stack), stack, ...attached });
 }
 /**
  * For `throw 'x'`, Jest makes two errors with the message x, one as the cause of the other. This returns one error with both stacks, because only
@@ -83,10 +84,14 @@ export function describePrinted(text, report) {
     const message = messageIn(text).replace(/^\s*● (.*:)\s*/, '$1 ');
     return report.describeFailure([{ message, stack: text }], placesOf);
 }
-/** The stack may begin with advice about syntax that Jest does not know. The message has the error itself. */
+/**
+ * The stack may begin with advice about syntax that Jest does not know. The message has the error itself. As in Jest's own output, a plain `Error: `
+ * is left out (separateMessageFromStack in jest-message-util).
+ */
 function errorOfFile({ name, message, stack, cause, errors }) {
     return { name: name === 'Error' ? '' : name, message: message || messageIn(String(stack)), stack, cause, errors };
 }
+/** What is above the first frame, also without `Error: `. */
 function messageIn(stack) {
     const lines = stack.split('\n');
     const frame = lines.findIndex((line) => /^\s+at /.test(line));

@@ -13,6 +13,7 @@ let phase = 'before';
 process.argv.splice(1, 1);
 // It may be a link, for example with pnpm.
 const script = realpathSync(`${process.argv[1]}`);
+// With pnpm, a package finds only those on which it depends itself. So each of these packages is found from the one before it.
 const requireOfJest = createRequire(script);
 const requireOfCli = createRequire(requireOfJest.resolve('jest-cli'));
 const requireOfCore = createRequire(requireOfCli.resolve('@jest/core'));
@@ -20,7 +21,10 @@ wrap('jest-config', 'readConfigs', addReporter);
 wrap('@jest/core', 'runCLI', announceErrors);
 readOutput();
 requireOfJest(script);
-/** Jest's own files load the package from the same cache. They get it with another function in place of its own. */
+/**
+ * Replaces a function of a package. Jest's own files load the package from the same cache, so they call the new function. The exports of the package
+ * cannot be changed, so an object with the new function stands before them.
+ */
 function wrap(name, method, around) {
     const loaded = requireOfCore(name);
     const cached = requireOfCore.cache[requireOfCore.resolve(name)];
@@ -56,7 +60,7 @@ function readOutput() {
         stream.write = ((...parts) => {
             const text = phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim();
             if (phase === 'before' && text.startsWith('No tests found, exiting with code 1'))
-                finishWithout();
+                finishWithoutTests();
             if (phase === 'after' && text.startsWith('Jest: '))
                 report.say(text);
             lastText = text || lastText;
@@ -66,11 +70,11 @@ function readOutput() {
     // The last text that Jest prints says why it could not begin. Before it, Jest may have printed its usage.
     process.once('exit', (code) => {
         if (phase === 'before' && code !== 0 && lastText !== '')
-            finishWithout(describePrinted(lastText, report));
+            finishWithoutTests(describePrinted(lastText, report));
     });
 }
 /** No test has begun. */
-function finishWithout(failure) {
+function finishWithoutTests(failure) {
     phase = 'after';
     report.finish({ tests: [], files: [], errors: failure === undefined ? [] : [failure] });
 }

@@ -73,14 +73,19 @@ export default class EventReporter {
     #describeResult(test, result) {
         const status = statusOf(test, result);
         const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0);
-        const failed = status === 'FLAKY' ? test.results.findLast(({ errors }) => errors.length > 0) : result;
-        const unexpectedPass = { message: 'The test is expected to fail, but it passed.' };
-        const thrown = this.#withOwnPaths(failed?.errors ?? []);
-        const errors = status === 'FAILED' && result.status === 'passed' ? [unexpectedPass] : thrown;
-        const { description } = test.annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {};
-        const failure = status === 'SKIPPED' && description ? { message: description } : this.#describeFailure(errors);
-        const details = failed === undefined ? '' : this.#describeDetails(test, failed);
+        const lastFailed = test.results.findLast(({ errors }) => errors.length > 0);
+        const shown = status === 'FLAKY' && lastFailed !== undefined ? lastFailed : result;
+        const failure = this.#failureOf(test, status, shown);
+        const details = this.#describeDetails(test, shown);
         return { status, durationMs, failure: failure && { ...failure, message: failure.message.trimEnd() + details } };
+    }
+    #failureOf({ annotations }, status, shown) {
+        const { description } = annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {};
+        if (status === 'SKIPPED' && description)
+            return { message: description };
+        if (status === 'FAILED' && shown.status === 'passed')
+            return { message: 'The test is expected to fail, but it passed.' };
+        return this.#describeFailure(this.#withOwnPaths(shown.errors));
     }
     /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */
     #describeDetails(test, { steps, attachments }) {
@@ -132,7 +137,10 @@ function rankOf(test) {
     const isInterrupted = test.results.at(-1)?.status === 'interrupted';
     return FROM_BEST_TO_WORST.indexOf(isInterrupted ? 'interrupted' : test.outcome());
 }
-/** Each shard runs the projects on which others depend. So a merge has their tests several times, and the worst result counts. */
+/**
+ * Each shard runs the projects on which others depend. So a merge has their tests several times, each time with another id. Of the tests with the
+ * same titles, the worst result counts. Every other test is there once.
+ */
 function worstOfEachTest(tests) {
     const projects = new Set(tests.map((test) => test.parent.project()));
     const namesOfRepeated = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]));

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { appendFileSync, openSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -27,6 +28,8 @@ const WRITTEN_FRAMES = 100;
 const MOST_CAUSES = 100;
 const UNFINISHED = { status: 'INTERRUPTED', durationMs: 0 };
 export class ReportWriter {
+    /** Not the id of the process, because two containers may have processes with the same id. */
+    #id = randomUUID();
     #files = openFiles();
     #root = takeVariable(REPORT_ROOT);
     #shardRoots = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]');
@@ -82,7 +85,7 @@ export class ReportWriter {
     #write(event) {
         if (this.#files === undefined)
             return;
-        const line = { ...event, process: process.pid };
+        const line = { ...event, writer: this.#id };
         appendFileSync(this.#files.report, `${JSON.stringify(line)}\n`);
     }
     #writeProgress() {
@@ -121,7 +124,8 @@ export class ReportWriter {
     /**
      * A folder of the shard, and the folder of this job in its place. For example, this job has the repository in `/home/shop`, and the
      * tests in `/home/shop/e2e`. If the shard had the tests in `/work/shop/e2e`, its repository was in `/work/shop`, so `/work/shop`
-     * becomes `/home/shop`. If the shard had the tests in `/tests`, it had no repository, so `/tests` becomes `/home/shop/e2e`.
+     * becomes `/home/shop`. If the shard had the tests in `/tests` or in `/e2e`, it had no repository, so this folder becomes
+     * `/home/shop/e2e`.
      */
     #ownFolderOf(shardRoot, testFolder) {
         const path = this.pathInRepository(testFolder);
@@ -200,15 +204,15 @@ function describe(begin, thrown, seen = new Set()) {
     seen.add(thrown);
     const { errors, cause } = Array.isArray(thrown) ? { errors: thrown } : thrown;
     const list = Array.isArray(errors) ? errors.slice(0, MOST_CAUSES) : [];
-    const causes = [
+    const parts = [
         ...list.flatMap((one) => describe('\nOne of its errors: ', one, seen)),
         ...(cause === undefined || cause === null ? [] : describe('\nCaused by: ', cause, seen)),
     ];
     if ('message' in thrown || 'value' in thrown)
-        return [{ thrown, text: begin + textOf(thrown) }, ...causes];
-    // Unlike JSON, `inspect` can print large integers and circles. It has printed the causes too, so their texts are empty here. They stay in the list
-    // because `describeFailure` looks for a place in each of them.
-    return [{ thrown, text: begin + inspect(thrown) }, ...causes.map((one) => ({ ...one, text: '' }))];
+        return [{ thrown, text: begin + textOf(thrown) }, ...parts];
+    // What has no message, such as a list, is printed with all its parts by `inspect`, which can also print large integers and circles. So the parts need
+    // no text of their own, but `describeFailure` looks for a place in each of them.
+    return [{ thrown, text: begin + inspect(thrown) }, ...parts.map((one) => ({ ...one, text: '' }))];
 }
 /** `TypeError: x is not a function`, as Node prints it. */
 function textOf({ type, name, message, value, code, diff }) {

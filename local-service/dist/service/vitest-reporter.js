@@ -28,7 +28,7 @@ export default class EventReporter {
                 this.#report.say(parts.join(' '));
             error.apply(logger, parts);
         };
-        // Vitest's own reporters print the errors of tests with it, which the results have already.
+        // In `printErrorsSummary`, Vitest's own reporters print the errors of tests with `logger.error`. The results have these errors already.
         for (const reporter of reportersOf(vitest)) {
             const print = reporter.printErrorsSummary;
             if (print === undefined)
@@ -72,8 +72,9 @@ export default class EventReporter {
         this.onTestRunEnd([], this.#vitest?.state.getUnhandledErrors());
     }
     /**
-     * The service stops a run with this signal, which ends Vitest at once. So this reports the tests that never began as skipped. If no test of a file
-     * is known to run, its worker may be blocked in any of them. Then this reports none of them, and the service lists the file as unfinished.
+     * The service stops a run with this signal, which ends Vitest at once. For each file:
+     * 1. If a test of the file is running, the tests that never began are reported as skipped.
+     * 2. If none is known to run, the worker may be blocked in any of its tests. So none is reported, and the service lists the file as unfinished.
      */
     #endByStop() {
         for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
