@@ -49,7 +49,7 @@ function orderOf(version: string): number {
 export async function linkPackages(project: TestedFolders, tree: string): Promise<void> {
   for (const at of foldersBetween(project)) {
     const [installed, folder] = [join(at, PACKAGES), join(tree, relative(project.root, at), PACKAGES)]
-    // If the folder exists, the branch has it, or an earlier call has made it. So packages that link to each other do not loop.
+    // If the folder exists, the branch has it, or an earlier call has made it. So two packages that link to each other end here.
     if (!existsSync(installed) || lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
     await linkEntries(installed, folder, project.root, tree)
   }
@@ -76,7 +76,7 @@ async function linkEntries(installed: string, folder: string, root: string, tree
   }
 }
 
-/** In a workspace, some packages are links to sources of the repository itself. */
+/** In a workspace, `node_modules/@shop/cart` may be a link to `packages/cart`, which is source of the repository itself. */
 function sourceBehind(entry: string, root: string): string | undefined {
   if (!lstatSync(entry).isSymbolicLink() || !existsSync(entry)) return undefined
   const path = realpathSync(entry)

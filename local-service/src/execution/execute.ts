@@ -26,6 +26,7 @@ export interface RunningTests {
 /** `onTests` is called when the tests begin. */
 export async function executeRun(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { output, resources, stop } = run
+  // With it, the folders above it are made too: all that the run writes is in them.
   await mkdir(resources.homeFolder, { recursive: true, mode: 0o700 })
   output.open()
   try {

@@ -104,7 +104,10 @@ const PARTS: readonly RegExp[] = [
   /^FAIL Required test coverage .*/gm,
 ]
 
-/** Leaves out each part about a test that the report already lists as failed. If the report has no line for the test, the part stays for its place. */
+/**
+ * Returns the parts of the output that say what the report does not. A part about a test that the report lists as failed is left out, unless the
+ * report has no line for this test, because then the part says its place.
+ */
 export function findToolLines(output: string, testCases: readonly TestCase[]): string[] {
   const known = testCases.filter((one) => isBad(one) && one.line !== undefined).map(({ title }) => ` > ${title}`)
   const isKnown = (title: string | undefined) => title !== undefined && known.some((one) => one.endsWith(` > ${title}`))

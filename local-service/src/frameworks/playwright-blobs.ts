@@ -28,7 +28,7 @@ export async function checkPlaywrightBlobs({ folder, merge }: BlobFolder, onFile
  */
 function isPerProject(blobs: readonly PlaywrightBlob[]): boolean {
   const inName = (text: string) => `-${text.replace(/[^\p{L}\p{N}]+/gu, '-')}-`
-  // Not each project, because a project on which others depend is not in the name.
+  // One of the projects is enough, because a project on which another depends is not in the name.
   const isNamed = ({ file, projects }: PlaywrightBlob) =>
     projects.some((name) => name !== '' && inName(file).includes(inName(name)))
   // A shard may have no tests.

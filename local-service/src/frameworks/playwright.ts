@@ -22,7 +22,7 @@ async function reporterIn(reporterFolder: string): Promise<string> {
 /** Without `--config`, a merge reports the paths of the shard's machine. So the service names the configuration, unless the user does. */
 function configurationOf({ command = [], args, folders }: CallOptions): string[] {
   const given = [...wordsOf(command).words, ...args]
-  if (given.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))) return []
+  if (given.some((argument) => /^(?:-c|--config(?:=|$))/.test(argument))) return []
   const found = readdirSync(folders.folder).find((file) => /^playwright\.config\.[cm]?[jt]s$/.test(file))
   return found === undefined ? [] : [`--config=${found}`]
 }

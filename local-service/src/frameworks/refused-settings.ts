@@ -182,7 +182,8 @@ function argumentsIn(
   if (given === undefined) return 'not named'
   const dashes = given.indexOf('--')
   if (dashes === -1) return given
-  return wordsBehind(framework, given.slice(dashes)) ?? 'ends behind dashes'
+  const real = argumentsIn(given.slice(dashes + 1), framework)
+  return real === 'not named' ? 'ends behind dashes' : real
 }
 
 function whyWordsRefused(setting: string, words: readonly string[], rules: readonly Rule[]): string | undefined {

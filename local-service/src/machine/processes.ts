@@ -33,8 +33,8 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 }
 
 /**
- * The script of the guard, which `startGuard` describes. `watch` writes the first line. If the service dies before, `$group` is empty and `kill` does nothing, and the recovery finds the processes by
- * their marker.
+ * The script of the guard, which `startGuard` describes. `watch` writes the first line. If the service dies before that, `$group` is empty and
+ * `kill` does nothing. Then the recovery finds the processes by their marker.
  */
 const GUARD = `read -r group
 # No second line comes. So this read ends when the service has died.

@@ -99,6 +99,7 @@ function readOutput(): void {
 
 /** No test has begun. */
 function finishWithoutTests(failure?: Failure): void {
+  // So that the exit does not finish the report again.
   phase = 'after'
   report.finish({ tests: [], files: [], errors: failure === undefined ? [] : [failure] })
 }

@@ -48,7 +48,7 @@ interface Entry {
 /** Runs start in the order in which they came. But a run that waits for another run's folder lets others pass. */
 export class RunQueue {
   readonly #options: Options
-  /** A run is here until nothing of it is left on the machine and the store has its end. */
+  /** A run is here until its resources are removed, or cannot be removed, and the store has its end. */
   readonly #entries = new Map<string, Entry>()
   #isClosing = false
 

@@ -20,7 +20,7 @@ export interface Run {
   phase: Phase
 }
 
-export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): Run {
+export function createRun(facts: Omit<Run, 'runId' | 'phase'>): Run {
   return { ...facts, runId: crypto.randomUUID(), phase: { status: 'QUEUED' } }
 }
 

@@ -12,7 +12,7 @@ import { type Project, readsReports } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
 import type { RunQueue } from './queue.ts'
 import { refuse } from './refusal.ts'
-import { queueRun } from './run.ts'
+import { createRun } from './run.ts'
 import type { CommonContext } from './store.ts'
 
 export interface ServiceContext extends CommonContext, CheckoutContext {
@@ -45,7 +45,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     const problem = 'reads reports in its own folder, where another commit is checked out'
     refuse(400, `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }
-  const run = queueRun({ projectId: project.id, suite, branchName: checkout.branchName })
+  const run = createRun({ projectId: project.id, suite, branchName: checkout.branchName })
   const context = toRunContext(service, request, run.runId, checkout)
   service.log(`run ${run.runId}: is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   service.log(`run ${run.runId}: writes its output to ${context.output.folder}`)

@@ -84,8 +84,14 @@ function openDatabase(file: string): DatabaseSync {
 }
 
 /**
- * Reads a run that an earlier process did not finish, or whose resources it did not remove. `engine` is undefined if the run has nothing on the
- * machine. If it is `none`, the run may have processes and files there, but no containers. Tests may have written anything to the database, so it is checked.
+ * Reads a run that an earlier process did not finish, or whose resources it did not remove. Tests may have written anything to the database, so it
+ * is checked. The `engine` says what the run may have on the machine:
+ *
+ * | engine | what the run may have |
+ * | --- | --- |
+ * | undefined | nothing |
+ * | `none` | processes and files |
+ * | any other | containers too |
  */
 function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, unknown>>) {
   const run = parseJson(String(text)) as Run

@@ -194,7 +194,7 @@ describe('a merge of Playwright', () => {
     const { runShard, merge } = await aProject({ ...PLAYWRIGHT, files, shard }, 1)
     await runShard(1)
     const merged = await merge({
-      command: 'npx playwright merge-reports --config=ci.config.js',
+      command: 'npx playwright merge-reports -cci.config.js',
       framework: 'playwright',
     })
     expect(merged).toMatchObject({ status: 'PASSED', testCases: [{ title: 'adds' }] })

@@ -184,6 +184,11 @@ describe('a command that starts a framework', () => {
       'npm exec -- vitest run -- a.test',
       '"command" is `npm exec -- vitest run -- a.test`. Behind "--", nothing',
     ],
+    [
+      'vitest',
+      'kubectl exec vitest -- npx vitest run -- a.test',
+      '"command" is `kubectl exec vitest -- npx vitest run -- a.test`. Behind "--", nothing',
+    ],
     ['jest', 'npx jest-cli --listTests', '"command" has "--listTests". No test would run.'],
     [
       'playwright',

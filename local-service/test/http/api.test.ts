@@ -6,7 +6,7 @@ import type { RunOutcome } from '../../src/execution/outcome.ts'
 import { resourcesOf } from '../../src/execution/resources.ts'
 import { createApi } from '../../src/http/api.ts'
 import type { RunQueue } from '../../src/runs/queue.ts'
-import { queueRun } from '../../src/runs/run.ts'
+import { createRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 import { KEY, PLAIN_ENV, puppetProject, temporaryFolder, until } from '../support/a-local-service.ts'
@@ -60,7 +60,7 @@ async function send({ method = 'GET', target, body, ...others }: Sent) {
 }
 
 function addRun(outcome = Promise.resolve(PASSED)): string {
-  const run = queueRun({ projectId: 'shop' })
+  const run = createRun({ projectId: 'shop' })
   queue.add(run, { folder, resources: resourcesOf(run.runId, '/none'), execute: () => outcome })
   return run.runId
 }
@@ -185,7 +185,7 @@ it.each([
   ['?from=x', '"x"'],
   ['', '""'],
 ])('a part of the output begins at a byte, and not at %j', async (query, given) => {
-  const run = queueRun({ projectId: 'shop' })
+  const run = createRun({ projectId: 'shop' })
   store.save(run)
   const { status, text } = await send({ target: `${RUNS}/${run.runId}/output${query}` })
   const error = `"from" must be the number of a byte, such as ?from=0, got ${given}.`

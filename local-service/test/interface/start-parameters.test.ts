@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { describeSuiteResult } from '../../src/http/response-bodies.ts'
-import { finishRun, queueRun } from '../../src/runs/run.ts'
+import { createRun, finishRun } from '../../src/runs/run.ts'
 import { PLAIN_ENV, puppet, puppetProject, type StartedService, startService } from '../support/a-local-service.ts'
 
 async function titlesOf(service: StartedService, body: object): Promise<string[]> {
@@ -82,7 +82,7 @@ describe('a test suite', () => {
     ['passing tests in a run that fails', 'FAILED', ['PASSED'], ['PASSED', 'ERROR']],
     ['no test at all', 'CANCELLED', [], ['ERROR']],
   ] as const)('never reads as passed because of %s', (_case, outcome, cases, statuses) => {
-    const run = queueRun({ projectId: 'web-shop', suite: 'plain' })
+    const run = createRun({ projectId: 'web-shop', suite: 'plain' })
     finishRun(run, { status: outcome, testCases: cases.map((status) => ({ title: 'adds', status, durationMs: 1 })) })
     expect(describeSuiteResult(run)).toMatchObject({ results: statuses.map((status) => ({ status })) })
   })

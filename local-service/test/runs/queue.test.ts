@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { RunningTests } from '../../src/execution/execute.ts'
 import type { RunOutcome } from '../../src/execution/outcome.ts'
 import { type RunResources, resourcesOf } from '../../src/execution/resources.ts'
-import { queueRun } from '../../src/runs/run.ts'
+import { createRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { temporaryFolder, until } from '../support/a-local-service.ts'
 import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
@@ -32,7 +32,7 @@ async function aQueue({ endWaitMs = 0 } = {}) {
   }
   const queue = createQueue({ ...store, save }, log, endWaitMs)
   const add = (projectId: string, task: Task = {}) => {
-    const run = queueRun({ projectId })
+    const run = createRun({ projectId })
     const { folder = run.runId, resources = NOTHING, endsWhenStopped = true, onBegin, tests } = task
     const ended = Promise.withResolvers<RunOutcome>()
     const execute = (stop: AbortSignal, onTests: (tests: RunningTests) => void) => {

@@ -6,20 +6,20 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { resourcesOf } from '../../src/execution/resources.ts'
 import { recoverRuns } from '../../src/runs/recovery.ts'
-import { finishRun, markRunning, queueRun, type Run } from '../../src/runs/run.ts'
+import { createRun, finishRun, markRunning, type Run } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import { ConfigurationError } from '../../src/settings/project.ts'
 import { PLAIN_ENV, temporaryFolder } from '../support/a-local-service.ts'
 import { openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
 
 const threeRuns = () =>
-  [1, 2, 3].map((run) => queueRun({ projectId: `shop ${run}`, branchName: 'main' })) as [Run, Run, Run]
+  [1, 2, 3].map((run) => createRun({ projectId: `shop ${run}`, branchName: 'main' })) as [Run, Run, Run]
 
 describe('the store of runs', () => {
   it('has every phase of a run after it is opened again', async () => {
     const store = await openStore()
     const [queued, running] = threeRuns()
-    const failed = queueRun({ projectId: 'shop', suite: 'Smoke test' })
+    const failed = createRun({ projectId: 'shop', suite: 'Smoke test' })
     markRunning(running)
     markRunning(failed)
     const place = { message: 'Error: two\nlines', filePath: 'a.test.ts', line: 7 }
@@ -37,7 +37,7 @@ describe('the store of runs', () => {
 
   it('lists a finished run as left until its resources are removed', async () => {
     const store = await openStore()
-    const run = queueRun({ projectId: 'shop' })
+    const run = createRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     store.save(run, RESOURCES)
     expect(store.findToRecover()).toEqual([{ run, engine: 'podman' }])
@@ -48,7 +48,7 @@ describe('the store of runs', () => {
   it('lists a run as left if its engine has arguments, because nobody can look for its containers', async () => {
     const store = await openStore()
     const engine = ['podman', '--root', '/images']
-    const run = queueRun({ projectId: 'shop' })
+    const run = createRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     const resources = resourcesOf(run.runId, store.folder, engine)
     store.save(run, resources)
@@ -76,9 +76,9 @@ describe('the store of runs', () => {
 
   it('forgets the oldest finished runs when it is opened', async () => {
     const store = await openStore()
-    const unfinished = queueRun({ projectId: 'shop' })
+    const unfinished = createRun({ projectId: 'shop' })
     store.save(unfinished)
-    const runs = Array.from({ length: 1002 }, () => queueRun({ projectId: 'shop' }))
+    const runs = Array.from({ length: 1002 }, () => createRun({ projectId: 'shop' }))
     for (const run of runs) {
       finishRun(run, PASSED)
       // What the second run has left on the machine is not removed yet.
