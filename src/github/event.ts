@@ -4,9 +4,9 @@ import { type Fragment, fragment } from '../text/safe-text.ts'
 
 export interface WorkflowEvent {
   readonly name: string
-  /** The id of the repository in which the workflow runs. */
-  readonly repositoryId: number | undefined
-  readonly ref: { readonly name: string; readonly type: string }
+  /** The repository in which the workflow runs. */
+  readonly repository: Repository
+  readonly ref: { readonly name: string; readonly isTag: boolean }
   /** The hash of the commit that the event is about. `GITHUB_SHA` of a pull request is another commit, which merges it. */
   readonly commit: string
   /** Empty if the event's file cannot be read. */
@@ -29,7 +29,9 @@ interface EventPayload {
 }
 
 interface Repository {
-  readonly id?: number
+  readonly id?: number | undefined
+  /** Such as `octo/shop`. */
+  readonly full_name?: string | undefined
 }
 
 interface PullRequest {
@@ -50,11 +52,22 @@ export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
   }
   return {
     name: env.GITHUB_EVENT_NAME ?? '',
-    repositoryId: payload.repository?.id ?? (Number(env.GITHUB_REPOSITORY_ID) || undefined),
-    ref: { name: env.GITHUB_REF_NAME ?? '', type: env.GITHUB_REF_TYPE ?? '' },
+    repository: {
+      id: payload.repository?.id ?? (Number(env.GITHUB_REPOSITORY_ID) || undefined),
+      full_name: payload.repository?.full_name ?? env.GITHUB_REPOSITORY,
+    },
+    ref: refOf(env),
     commit: payload.pull_request?.head?.sha ?? payload.workflow_run?.head_sha ?? env.GITHUB_SHA ?? '',
     payload,
     problem,
+  }
+}
+
+/** A server or a tool that is not GitHub may set only GITHUB_REF, such as `refs/tags/v1`. */
+function refOf({ GITHUB_REF: ref = '', GITHUB_REF_NAME: name, GITHUB_REF_TYPE: type }: NodeJS.ProcessEnv) {
+  return {
+    name: name || ref.replace(/^refs\/(?:heads|tags)\//, ''),
+    isTag: type ? type === 'tag' : ref.startsWith('refs/tags/'),
   }
 }
 
@@ -83,9 +96,10 @@ export function branchOfEvent(event: WorkflowEvent): EventBranch {
 }
 
 /** What the workflow runs on. */
-function branchOfRef({ ref }: WorkflowEvent): EventBranch {
-  if (ref.type === 'branch') return { kind: 'branch', name: ref.name }
-  return { kind: 'none', why: fragment`this workflow run is about "${ref.name}", and a tag is no branch` }
+function branchOfRef(event: WorkflowEvent): EventBranch {
+  const { name, isTag } = event.ref
+  if (isTag) return { kind: 'none', why: fragment`this workflow run is about "${name}", and a tag is no branch` }
+  return name === '' ? namesNoBranch(event) : { kind: 'branch', name }
 }
 
 function headBranch(
@@ -102,8 +116,10 @@ function namesNoBranch({ name }: WorkflowEvent): EventBranch {
   return { kind: 'none', why: fragment`the event ${name} names no branch of this repository` }
 }
 
-function isThisRepository(repository: Repository | null | undefined, { repositoryId }: WorkflowEvent): boolean {
-  return repository?.id !== undefined && repository.id === repositoryId
+/** GitHub sends the id, which stays the same when a repository is renamed. Other servers and tools may send only the name. */
+function isThisRepository(found: Repository | null | undefined, { repository }: WorkflowEvent): boolean {
+  if (found?.id !== undefined && repository.id !== undefined) return found.id === repository.id
+  return found?.full_name !== undefined && found.full_name.toLowerCase() === repository.full_name?.toLowerCase()
 }
 
 /**

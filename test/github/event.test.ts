@@ -29,11 +29,23 @@ describe('the event', () => {
     }
     expect(readEvent({ ...env, GITHUB_EVENT_PATH: file('{"issue":{"number":7}}') })).toEqual({
       name: 'push',
-      repositoryId: 1,
-      ref: { name: 'main', type: 'branch' },
+      repository: { id: 1, full_name: 'shop/shop' },
+      ref: { name: 'main', isTag: false },
       commit: 'abc',
       payload: { issue: { number: 7 } },
     })
+  })
+
+  it.each([
+    [{ GITHUB_REF: 'refs/heads/feature/pay' }, { name: 'feature/pay', isTag: false }],
+    [{ GITHUB_REF: 'refs/tags/v1' }, { name: 'v1', isTag: true }],
+    [
+      { GITHUB_REF: 'refs/heads/v1', GITHUB_REF_NAME: 'v1', GITHUB_REF_TYPE: 'tag' },
+      { name: 'v1', isTag: true },
+    ],
+    [{ GITHUB_REF_NAME: 'main' }, { name: 'main', isTag: false }],
+  ])('has its ref from what there is: %j', (env, ref) => {
+    expect(readEvent(env).ref).toEqual(ref)
   })
 
   it.each([

@@ -85,6 +85,16 @@ describe('an event that carries a pull request', () => {
     expect(branchOf({ name: 'pull_request', payload })).toEqual({ branch: 'changes' })
   })
 
+  test.each([
+    [{ full_name: 'Octo-Org/Web-Shop' }, OWN, { branch: 'changes' }],
+    [OWN, { full_name: 'octo-org/web-shop' }, { branch: 'changes' }],
+    [{ full_name: FORK.full_name }, OWN, { problems: [forkMessage('changes')] }],
+    [FORK, { full_name: 'octo-org/web-shop' }, { problems: [forkMessage('changes')] }],
+  ])('is known by the name of its repository if an id is missing: %j, %j', (head, base, expected) => {
+    const github = { repository_id: '' }
+    expect(branchOf({ name: 'pull_request', payload: withRepositories(head, base), github })).toEqual(expected)
+  })
+
   test('is refused if it contains no pull request', () => {
     expect(branchOf({ name: 'pull_request', payload: {} })).toEqual({ problems: [noBranchMessage('pull_request')] })
   })
@@ -130,6 +140,11 @@ describe('the branch that the workflow runs on', () => {
     const { default_branch: branch } = payload?.repository as { default_branch: string }
     expect(branchOf({ name, payload })).toEqual({ branch })
   })
+})
+
+test('a runner that names no branch is refused', () => {
+  const github = { ref: '', ref_name: '', ref_type: '' }
+  expect(branchOf({ name: 'push', github })).toEqual({ problems: [noBranchMessage('push')] })
 })
 
 const comment = changed(first('issue_comment'), ['issue.pull_request', {}])
