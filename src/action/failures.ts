@@ -12,7 +12,7 @@ import { type Failure, isNotFound } from '../model/failure.ts'
 //
 // 425 (RFC 8470) is about early data of TLS, which the action never sends. So there is no rule that repeats a start after it.
 // A cancel is repeated until the run has finished, except after 401 and 403.
-// If the service is on this machine, nothing is repeated for more than 30 s (`failureLimitMs`).
+// If the service is on this machine, polls and cancels are repeated for at most 30 s (`failureLimitMs`).
 
 /** A run, and what this process knows about it. */
 export interface RunHandle {

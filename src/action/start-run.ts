@@ -47,8 +47,7 @@ export async function startRun(
     const failed: NoRun = { ending: { kind: 'start-failed', failure: response }, cancellation }
     if (startMayRepeatForMs(response) === 0) return failed
     repeatForMs = Math.max(repeatForMs, startMayRepeatForMs(response))
-    const limitMs = Math.min(repeatForMs, service.failureLimitMs)
-    const lastTryMs = Math.min(firstTryMs + limitMs, deadlineMs - SHORTEST_WAIT_MS)
+    const lastTryMs = Math.min(firstTryMs + repeatForMs, deadlineMs - SHORTEST_WAIT_MS)
     const nowMs = clock.now()
     // If the pause that the service asks for ends after `lastTryMs`, main gives up.
     if (nowMs >= lastTryMs || nowMs + askedPauseMs(response) > lastTryMs) return failed

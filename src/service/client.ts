@@ -20,7 +20,7 @@ import { createSendJson, type SendJson } from './requests.ts'
 import { REQUEST_LIMIT_MS, type RequestOptions, type TransportSettings } from './transport.ts'
 
 export interface ServiceClient extends RunRequests {
-  /** If requests have failed for this long without a success, they are not repeated any more. */
+  /** If polls or cancels have failed for this long without a success, they are not repeated any more. */
   readonly failureLimitMs: number
   /** Replaces the key. Each response is searched for it already, but two parts of the output can each hold half of it. */
   readonly redact: Redact

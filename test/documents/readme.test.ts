@@ -73,7 +73,7 @@ describe('what the pages name', () => {
       ['If no poll succeeds for 5 minutes, the step fails', 'FAILURE_LIMIT_MS = 300_000'],
       ['the step repeats the start for up to 60 s', 'return 60_000'],
       ['the start for up to 5 minutes', '300_000 : 0'],
-      ['no request is repeated for more than 30 s', 'LOOPBACK_FAILURE_LIMIT_MS = 30_000'],
+      ['a poll or a cancel is repeated for at most 30 s', 'LOOPBACK_FAILURE_LIMIT_MS = 30_000'],
       ['at most 16 MiB of output', 'SHOWN_LIMIT_BYTES = 16 * 1024 * 1024'],
       ['up to 1,000 values', 'MASKS_LIMIT = 1_000'],
       ['10,000 characters of a line', 'LINE_LIMIT_CHARS = 10_000'],
