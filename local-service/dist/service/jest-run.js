@@ -75,6 +75,7 @@ function readOutput() {
 }
 /** No test has begun. */
 function finishWithoutTests(failure) {
+    // So that the exit does not finish the report again.
     phase = 'after';
     report.finish({ tests: [], files: [], errors: failure === undefined ? [] : [failure] });
 }

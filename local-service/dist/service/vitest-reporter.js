@@ -139,7 +139,10 @@ export default class EventReporter {
         const failure = this.#describeFailure([error]);
         return { ...failure, file: failure?.file ?? file, origin: origin.filter(Boolean).join('\n') || undefined };
     }
-    /** The line that could not be parsed. Rolldown names the file from its project's root on, and Oxc has the line in the message only. */
+    /**
+     * The line that could not be parsed. Rolldown names the file from its project's root on. Oxc has the line only in the message, as in
+     * `╭─[ cart.test.ts:3:7 ]`.
+     */
     #placeOfParser({ __vitest_rollup_error__: where, message }) {
         if (where === undefined)
             return [];
