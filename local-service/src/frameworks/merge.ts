@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
+import { wordsOf } from '../machine/script.ts'
 import { quote } from '../text.ts'
 import type { Blobs } from './blob-folder.ts'
-import { type CallOptions, type Framework, PASS_WITH_NO_TESTS } from './framework.ts'
+import type { CallOptions, Framework } from './framework.ts'
 import type { ResultReader } from './reading.ts'
+import { switchesOn } from './refused-settings.ts'
 import { isBad, type Report } from './report.ts'
 import type { Unusable } from './unusable.ts'
 
@@ -16,16 +18,17 @@ import type { Unusable } from './unusable.ts'
 export async function readShards(
   {
     merge,
+    command = [],
     args,
     folders,
     copiesFolder,
-  }: Pick<CallOptions, 'merge' | 'args' | 'folders'> & { readonly copiesFolder: string },
+  }: Pick<CallOptions, 'merge' | 'command' | 'args' | 'folders'> & { readonly copiesFolder: string },
   framework: Framework['name'],
   reader: ResultReader,
 ): Promise<Blobs | Unusable | undefined> {
   if (merge === undefined) return undefined
   const folder = resolve(folders.folder, merge)
-  const passesWithNoTests = args.includes(PASS_WITH_NO_TESTS)
+  const passesWithNoTests = [...wordsOf(command).words, ...args].some(switchesOn('passwithnotests'))
   const name = framework === 'playwright' ? 'playwrightBlobs' : 'vitestBlobs'
   return reader.read(name, { folder, merge, root: folders.root, copiesFolder, passesWithNoTests })
 }

@@ -1,23 +1,7 @@
 import { readdirSync } from 'node:fs'
-import { cp } from 'node:fs/promises'
-import { join } from 'node:path'
 import { wordsOf } from '../machine/script.ts'
-import { REPORTERS_FOLDER, SHARD_ROOTS } from '../reporters/report-writer.ts'
-import { type CallOptions, commandLine, EXTENSION, type Framework, NOT_PASSED_ON } from './framework.ts'
-
-const REPORTER = `playwright-reporter${EXTENSION}`
-
-/**
- * Playwright translates each file that is not below `node_modules`. For the files of the reporter, this would take 0.15 s. So the bundled
- * ones are copied. The package.json beside them says that they are ES modules. Node ignores a package.json directly in `node_modules`,
- * so the copy is one folder below.
- */
-async function reporterIn(reporterFolder: string): Promise<string> {
-  if (REPORTER.endsWith('.ts')) return join(REPORTERS_FOLDER, REPORTER)
-  const folder = join(reporterFolder, 'node_modules/local-service')
-  await cp(REPORTERS_FOLDER, folder, { recursive: true })
-  return join(folder, REPORTER)
-}
+import { SHARD_ROOTS } from '../reporters/report-writer.ts'
+import { type CallOptions, commandLine, type Framework, NOT_PASSED_ON, placeReporter } from './framework.ts'
 
 /** Without `--config`, a merge reports the paths of the shard's machine. So the service names the configuration, unless the user does. */
 function configurationOf({ command = [], args, folders }: CallOptions): string[] {
@@ -58,7 +42,7 @@ export const playwright: Framework = {
         // Otherwise, the HTML reporter could open the report and wait for a person.
         PLAYWRIGHT_HTML_OPEN: 'never',
         // Playwright's documentation does not name this variable. It adds a reporter to those of the project.
-        PW_TEST_REPORTER: await reporterIn(reporterFolder),
+        PW_TEST_REPORTER: await placeReporter('playwright-reporter', reporterFolder),
         ...(blobs && { [SHARD_ROOTS]: JSON.stringify(blobs.roots) }),
       },
       replacesReporters: !isInPlace,

@@ -82,13 +82,13 @@ function whyNoReport(
 }
 
 /**
- * Something is wrong with the report. The first row that applies says what the message is like. Words are an error, else the end of the output. But the
- * output is not quoted if a complete report has failed tests, because these say why the command failed.
+ * Something is wrong with the report. The first row that applies says what the message is like. Words are an error, else the end of the output. The
+ * output is not quoted if the command exited with 0, nor if a complete report has failed tests, because these say why the command failed.
  *
  * | the report | the command | words | the message |
  * | --- | --- | --- | --- |
  * | complete, no failed test | failed | some | `go test exited with code 1: go: errors parsing go.mod. The report …` |
- * | complete, no failed test | succeeded, or there was none | some | `jest reported an error outside the tests: no database. The report …` |
+ * | complete, no failed test | succeeded, or there was none | an error | `jest reported an error outside the tests: no database. The report …` |
  * | any | succeeded, or there was none | none | `The report "a.xml" counts 2 failed and lists 0.` |
  * | any other | | | `No file matches "a.xml". pytest exited with code 127: pytest: command not found` |
  */
@@ -140,7 +140,7 @@ function findNoMemory({ output }: CommandEnd): string | undefined {
 function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd): Words | undefined {
   const texts = errors.filter((text) => text !== '')
   const noMemory = findNoMemory(end)
-  // V8's line says why a worker died, which is an error for the framework, perhaps without a text, or why the framework itself died.
+  // If a worker died, the report has an error, whose text may be empty. If the framework itself died, the report is not complete.
   if (noMemory !== undefined && (errors.length > 0 || !isComplete)) {
     const last = texts.pop()
     texts.push(last === undefined ? noMemory : `${last}: ${noMemory}`)

@@ -18,7 +18,7 @@ function optionNamesIn(word: string): readonly string[] {
 const isOption = (names: string) => (word: string) =>
   optionNamesIn(word).some((name) => names.split(' ').includes(name))
 /** Such as `--watch` and `--watch=true`, but not `--watch=false`. */
-const switchesOn = (names: string) => (word: string) => isOption(names)(word) && !word.endsWith('=false')
+export const switchesOn = (names: string) => (word: string) => isOption(names)(word) && !word.endsWith('=false')
 
 const KEEPS_RUNNING = 'The run would not end. Leave it out.'
 const TESTS_NOTHING = 'No test would run. Leave it out.'
@@ -176,7 +176,7 @@ function argumentsIn(
   words: readonly string[],
   framework: Name,
 ): readonly string[] | 'not named' | 'ends behind dashes' {
-  const isOfNpm = words.find((word) => !/^\w+=/.test(word)) === 'npm'
+  const isOfNpm = words.find((word) => !/^(?:\w+=|(?:cross-)?env$)/.test(word)) === 'npm'
   const passedOn = isOfNpm ? words.filter((word, at) => word !== '--' || at !== words.indexOf('--')) : words
   const given = wordsBehind(framework, passedOn)
   if (given === undefined) return 'not named'

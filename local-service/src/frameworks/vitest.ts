@@ -1,9 +1,14 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, NOT_PASSED_ON, PASS_WITH_NO_TESTS } from './framework.ts'
+import {
+  commandLine,
+  EXTENSION,
+  type Framework,
+  NOT_PASSED_ON,
+  PASS_WITH_NO_TESTS,
+  placeReporter,
+} from './framework.ts'
 
-const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
-/** Adds the reporter without Vite. From 6.4.2 on, Vite 6 loads no reporter for Vitest 3 from outside the project. */
 const RUNNER = join(REPORTERS_FOLDER, `vitest-run${EXTENSION}`)
 
 export const vitest: Framework = {
@@ -14,7 +19,7 @@ export const vitest: Framework = {
   noTestsArgument: PASS_WITH_NO_TESTS,
   hintWithoutReport: NOT_PASSED_ON,
   async prepareCall(options) {
-    const { installed, isInPlace, blobs } = options
+    const { installed, isInPlace, reporterFolder, blobs } = options
     // What runs                    the service's reporter is added by    the reporters of the project
     // the runner, in place         the runner                            run
     // the runner, in a work tree   the runner                            do not run
@@ -24,7 +29,7 @@ export const vitest: Framework = {
     const start = installed && [installed.node, RUNNER]
     const isProjectCommand = installed === undefined
     const merge = blobs === undefined ? [] : [`--mergeReports=${blobs.folder}`]
-    const reporter = isProjectCommand ? [`--reporter=${REPORTER}`] : []
+    const reporter = isProjectCommand ? [`--reporter=${await placeReporter('vitest-reporter', reporterFolder)}`] : []
     const replacesReporters = isProjectCommand || !isInPlace
     const reporters = replacesReporters ? ['--reporter=default', ...reporter] : []
     return {

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { parse, stringify } from 'flatted'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { withProblems } from '../../src/frameworks/merge.ts'
+import { readShards, withProblems } from '../../src/frameworks/merge.ts'
 import { checkPlaywrightBlobs } from '../../src/frameworks/playwright-blobs.ts'
+import type { ResultReader } from '../../src/frameworks/reading.ts'
 import { type CountedBlob, remarkOnUncounted, whyIncomplete } from '../../src/frameworks/shards.ts'
 import { checkVitestBlobs, shardInName } from '../../src/frameworks/vitest-blobs.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
@@ -53,6 +54,20 @@ function zipOf(name: string, text: string): Buffer {
   end.writeUInt32LE(entry.length, 16)
   return Buffer.concat([entry, directory, end])
 }
+
+it.each([
+  [['--passWithNoTests'], undefined, true],
+  [['--pass-with-no-tests'], undefined, true],
+  [['--passWithNoTests=false'], undefined, false],
+  [[], 'npx vitest run --passWithNoTests', true],
+  [[], undefined, false],
+])('a shard may be empty if the arguments %j or the command %j say so: %s', async (args, command, expected) => {
+  const read = async (_: string, input: object) => input
+  const folders = { root: '/shop', folder: '/shop' }
+  const settings = { merge: 'all', args, command, folders, copiesFolder: '/new' }
+  const input = await readShards(settings, 'vitest', { read } as unknown as ResultReader)
+  expect(input).toMatchObject({ folder: '/shop/all', passesWithNoTests: expected })
+})
 
 describe('which shards are there', () => {
   const reportsOf = (total: number, ...indexes: number[]) =>

@@ -137,6 +137,19 @@ test('fails', () => { throw new Error('rain') })`,
     expect(globSync('traces/*/trace.txt', { cwd: folder })).toHaveLength(1)
   })
 
+  // Vitest 3 has Vite 6 here, which loads no reporter that is outside the project and not below node_modules.
+  test.for(['vitest-3', 'vitest-4', 'vitest-5'] as const)('tests a project of %s by its command', async (version, {
+    jobs,
+  }) => {
+    const files = {
+      'package.json': '{ "type": "module" }',
+      'a.test.js': `${PASSING}\ntest('fails', () => { throw new Error('rain') })`,
+    }
+    const { folder } = await jobs.project(files, version)
+    const { main } = await jobs.play(folder, { inputs: { framework: 'vitest', command: 'npx vitest run' } })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'failed', total: '2', failed: '1' } })
+  })
+
   test("tests a project that Yarn installed with Plug'n'Play, by its command", async ({ jobs }) => {
     const shop = {
       folder: '.',

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
 import { ROOT } from '../../../test/documents/documents.ts'
-import { createRepository, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
+import {
+  createRepository,
+  type GitRepository,
+  type InstalledVersion,
+  installPackages,
+} from '../../../test/support/git-repository.ts'
 import { importing } from '../../../test/support/scenario.ts'
 import type { GithubContext, WorkflowEvent } from '../../../tools/runner-emulator/step-runner/contexts.ts'
 import {
@@ -67,9 +72,9 @@ export class Jobs {
   }
 
   /** A repository that has the packages of this repository. */
-  async project(files: Files): Promise<GitRepository> {
+  async project(files: Files, version?: InstalledVersion): Promise<GitRepository> {
     const repository = await this.repository({ '.gitignore': 'node_modules\n', ...files })
-    await installPackages(repository.folder)
+    await installPackages(repository.folder, version)
     return repository
   }
 
