@@ -69,12 +69,12 @@ export function findInstalled(run: RunContext): CallOptions['installed'] | Unusa
   const { project, checkout, tested } = run
   const { framework, command, setup, container, folder } = project
   if (command !== undefined || framework.packages.length === 0) return undefined
-  // Both calls search in `tested`, and their messages differ. Without a setup, the packages of a work tree are links to those of the project's own
-  // folder. So the user must install them in `folder`.
-  const found =
-    setup === undefined || checkout.workTreeCommit === undefined
-      ? findFramework(framework, tested, folder)
-      : findFramework(framework, tested, 'the work tree', 'Let "setup" install it, or set "command".')
+  // Both calls search in `tested`, and their messages differ. If nothing is installed for the run itself, the packages are those of the project's own
+  // folder, to which those of a work tree are links.
+  const installsItself = setup !== undefined && checkout.workTreeCommit !== undefined
+  const found = installsItself
+    ? findFramework(framework, tested, 'the work tree', 'Let "setup" install it, or set "command".')
+    : findFramework(framework, tested, folder)
   if (isUnusable(found)) return found
   return { node: container === undefined ? findNode(testEnvironment(run)) : 'node', script: found.script }
 }

@@ -17,7 +17,7 @@ export async function listen(
   service: ServiceContext,
   key: string,
 ) {
-  // `api` is set when the server has its address, and no client can know the address before.
+  // `api` is set in the same turn as the event `listening`, so before the first request.
   let api: Promise<RequestListener>
   const server = createServer(async (request, response) => (await api)(request, response))
   try {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 
 interface ProgramOptions {
   readonly folder: string
@@ -31,8 +32,13 @@ export function callProgram(argv: readonly string[], options: ProgramOptions): P
       if (error === null) resolve(stdout)
       else if (error.name === 'AbortError') {
         reject(new ProgramError(stop ? 'it was stopped' : `it took longer than ${limitMs / 1000} s`))
-      } else if (error.code === 'ENOENT') reject(new ProgramError(`there is no program ${program}`, true))
-      else reject(new ProgramError(stderr.trim() || error.message))
+      } else if (error.code === 'ENOENT') {
+        // The system has one error for a missing program and a missing folder.
+        const isMissing = existsSync(folder)
+        reject(
+          new ProgramError(isMissing ? `there is no program ${program}` : `there is no folder ${folder}`, isMissing),
+        )
+      } else reject(new ProgramError(stderr.trim() || error.message))
     })
   })
 }

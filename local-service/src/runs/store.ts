@@ -101,9 +101,9 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
 }
 
 /**
- * The next service runs the stored command. Tests can write to the database, so a stored path could start any program. So only `docker` and
- * `podman` are stored, and `none` for a run without containers. Every other command becomes `unknown`: `/opt/podman` may be another program than
- * `podman`, and `podman --root /images` has other containers than `podman`.
+ * Called before a write, and again after a read, because tests may have changed the row. The next service runs the stored command, so a stored path
+ * could start any program. So only `docker` and `podman` are stored, and `none` for a run without containers. Every other command becomes
+ * `unknown`: `/opt/podman` may be another program than `podman`, and `podman --root /images` has other containers than `podman`.
  */
 function toKeptEngine(engine: Engine | string): KeptEngine {
   const command = typeof engine === 'string' ? engine : engine.join(' ')

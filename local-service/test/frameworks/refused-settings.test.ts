@@ -148,6 +148,8 @@ describe('a command that starts a framework', () => {
     ['playwright', 'node playwright/start.js --list'],
     ['playwright', 'CI=1 npm exec playwright test -- --grep=cart'],
     ['vitest', 'npm exec -- vitest run'],
+    ['vitest', 'cross-env CI=1 npm exec vitest run -- --retry=1'],
+    ['vitest', 'env CI=1 npm exec vitest run -- --retry=1'],
     ['vitest', 'kubectl exec vitest -- npx vitest run'],
   ])('of %s may be %j', (framework, command) => {
     expect(read({ framework, command })?.command).toEqual(command)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runCommand, STOPPED } from '../../src/machine/command.ts'
+import { callProgram } from '../../src/machine/program.ts'
 import { isAlive, PLAIN_ENV, pidsIn, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a command', () => {
@@ -196,5 +197,15 @@ describe('a command', () => {
     stop.abort()
     expect(await ended).toEqual(STOPPED)
     expect(existsSync(cleaned)).toBe(true)
+  })
+})
+
+describe('a program of the machine', () => {
+  it.each([
+    ['missing', '/', 'there is no program missing', true],
+    ['git', '/missing', 'there is no folder /missing', false],
+  ])('says what is missing: %s in %s', async (program, folder, message, isMissing) => {
+    const call = callProgram([program], { folder, env: PLAIN_ENV, limitMs: 60_000 })
+    await expect(call).rejects.toMatchObject({ message, isMissing })
   })
 })
