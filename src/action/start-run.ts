@@ -1,5 +1,5 @@
 import { isFailure } from '../model/failure.ts'
-import type { EndedStep } from '../model/outcome.ts'
+import type { Cancellation, EndedStep } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureSentences } from '../report/failure-text.ts'
 import { durationText } from '../report/phrases.ts'
@@ -42,7 +42,9 @@ export async function startRun(
     })
     if (!isFailure(response)) return response
 
-    const cancellation = { kind: mayHaveBeenAccepted(response) ? 'id-unknown' : 'none' } as const
+    const cancellation: Cancellation = mayHaveBeenAccepted(response)
+      ? { kind: 'id-unknown', failure: response }
+      : { kind: 'none' }
     if (signal.aborted) return { ending: abortedEnding(signal), cancellation }
     const failed: NoRun = { ending: { kind: 'start-failed', failure: response }, cancellation }
     if (startMayRepeatForMs(response) === 0) return failed

@@ -24,8 +24,8 @@ export type Cancellation =
   | { readonly kind: 'already-finished' }
   /** The service does not know the run, or no longer knows it. */
   | { readonly kind: 'not-found' }
-  /** A start may have started a run, but main has no id for it. The service's interface has no way to look it up. */
-  | { readonly kind: 'id-unknown' }
+  /** A start may have started a run, but main has no id for it. The service's interface has no way to look it up. The failure says why. */
+  | { readonly kind: 'id-unknown'; readonly failure: Failure }
   /** The run is not known to be cancelled. */
   | { readonly kind: 'failed'; readonly failure: Failure }
 

@@ -1,4 +1,4 @@
-import { isNotFound } from '../model/failure.ts'
+import { type Failure, isNotFound } from '../model/failure.ts'
 import type { Ending, StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFailing, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
@@ -180,13 +180,16 @@ function abortText(outcome: StepOutcome, { cause }: EndingOf<'aborted'>): Ending
   return textOf(CANCELLED, title, fragment`The job has ended ${when}`, otherwise, ...aboutRun)
 }
 
+function noRunId(failure: Failure): Fragment {
+  return fragment`The start request returned no run id, because ${failureReason(failure)}`
+}
+
 function startFailedText(outcome: StepOutcome, { failure }: EndingOf<'start-failed'>): EndingText {
   const why = failureReason(failure)
   const next = [failureAdvice(failure), refusalAdvice(failure), ...cancellationText(outcome)]
   if (outcome.cancellation.kind !== 'id-unknown')
     return textOf(FAIL, fragment`Run not started`, fragment`The run could not be started, because ${why}`, ...next)
-  const what = fragment`The start request returned no run id, because ${why}`
-  return textOf(FAIL, fragment`Run may have been started`, what, ...next)
+  return textOf(FAIL, fragment`Run may have been started`, noRunId(failure), ...next)
 }
 
 function otherBranchAdvice({ run, subject }: StepOutcome): Fragment {
@@ -280,8 +283,12 @@ function cancellationText({ ending, cancellation, run, runId, subject }: StepOut
       return [fragment`The run had already finished as ${run?.rawStatus ?? ''}.`]
     case 'not-found':
       return isUnknown ? [] : [fragment`The service does not know the run any more.`]
-    case 'id-unknown':
-      return [RUN_WITHOUT_ID]
+    case 'id-unknown': {
+      const { failure } = cancellation
+      // After a failed start, the sentence before says it already. If main has given up the request, there is nothing more to say.
+      const isSaid = ending.kind === 'start-failed' || failure.kind === 'aborted'
+      return isSaid ? [RUN_WITHOUT_ID] : [fragment`${noRunId(failure)}.`, RUN_WITHOUT_ID]
+    }
     case 'failed': {
       const why = failureReason(cancellation.failure)
       // Post may not run if the job has ended.

@@ -28,8 +28,8 @@ async function start({ replies, deadlineMs = 3_600_000, signalAtMs }: Setting) {
   const service = new FakeService(clock, { start: replies }, 30_000)
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
-  const end = endOf(await clock.run(startRun({}, deadlineMs, world)))
-  return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), world }
+  const result = await clock.run(startRun({}, deadlineMs, world))
+  return { end: endOf(result), result, endedMs: clock.now(), sentMs: service.timesMs('start'), world }
 }
 
 function endOf(result: Awaited<ReturnType<typeof startRun>>) {
@@ -143,6 +143,7 @@ describe('when the step is cancelled', () => {
 
     const lost = await start({ replies: [failure(LOST, 2_000), response('run-2')], signalAtMs: 1_000 })
     expect(lost.end).toEqual({ kind: 'aborted', cause: 'system signal', mayHaveStarted: true })
+    expect(lost.result).toMatchObject({ cancellation: { failure: LOST } })
     expect(lost.sentMs).toEqual([0])
   })
 })

@@ -1,5 +1,6 @@
 import type { Failure } from '../../src/model/failure.ts'
 import type { Cancellation, Ending, OutcomeWithRun, StepOutcome } from '../../src/model/outcome.ts'
+import { RUN_ID_RULE } from '../../src/model/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { aBaseline, anOutcome, aRun, aTestCase, type OutcomeFields, type RunFields, testCasesBy } from './builders.ts'
 
@@ -26,7 +27,9 @@ const ended = (ending: Ending, cancellation: Cancellation, fields: OutcomeFields
 const pollFailed = (failure: Failure, cancellation: Cancellation, fields?: OutcomeFields) =>
   ended({ kind: 'poll-failed', failure }, cancellation, fields)
 const startFailed = (failure: Failure, kind: 'none' | 'id-unknown') =>
-  anOutcome({ ending: { kind: 'start-failed', failure }, cancellation: { kind } })
+  anOutcome({ ending: { kind: 'start-failed', failure }, cancellation: { kind, failure } })
+const abortedInStart = (failure: Failure) =>
+  anOutcome({ ending: ABORTED, cancellation: { kind: 'id-unknown', failure } })
 const cancelFailed = (failure: Failure): Cancellation => ({ kind: 'failed', failure })
 const onOtherBranch = (fields: RunFields): OutcomeWithRun =>
   anOutcome({ run: aRun({ branchName: 'main', ...fields }), subject: { parameters: { branch: 'feature/cart' } } })
@@ -114,7 +117,13 @@ export const ENDINGS = {
   abortedRunFailed: ended(ABORTED, FINISHED_BEFORE, {
     run: aRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] }),
   }),
-  abortedInStart: anOutcome({ ending: ABORTED, cancellation: { kind: 'id-unknown' } }),
+  abortedInStart: abortedInStart({ failure: true, kind: 'aborted' }),
+  abortedInStartWithOddId: abortedInStart({
+    failure: true,
+    kind: 'invalid-response',
+    expected: `runId to have ${RUN_ID_RULE}`,
+    got: { sent: untrusted('"a b"') },
+  }),
   abortedBeforeStart: anOutcome({ ending: ABORTED, cancellation: { kind: 'none' } }),
   startRefused: startFailed(status(401, 'Invalid API key'), 'none'),
   startUnclear: startFailed({ failure: true, kind: 'no-response', reason: 'socket hang up; ECONNRESET' }, 'id-unknown'),
