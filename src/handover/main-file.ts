@@ -125,11 +125,15 @@ export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
   return new MainFile(join(tmpdir(), name))
 }
 
-/** The file that the runner's state names. If the state is lost, the files of all steps with the identity of this step. */
+/**
+ * The file that the runner's state names. If the state is lost, the files of all steps with the identity of this step. Post removes what it finds,
+ * so a path without the name of such a file counts as no file. For example, a workflow may set the variable itself.
+ */
 export function findMainFiles(env: NodeJS.ProcessEnv): MainFile[] {
   const path = env[`STATE_${STATE_NAME}`]
   const paths = path ? [path] : folders(env).flatMap((folder) => filesWithIdentity(folder, env))
-  return paths.map((found) => new MainFile(found)).filter((file) => file.exists())
+  const named = paths.filter((found) => basename(found).startsWith(PREFIX))
+  return named.map((found) => new MainFile(found)).filter((file) => file.exists())
 }
 
 function filesWithIdentity(folder: string, env: NodeJS.ProcessEnv): string[] {

@@ -1,8 +1,24 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMainFile, findMainFiles, hasIdentityOf, lastLine, MainFile } from '../../src/handover/main-file.ts'
+import {
+  createMainFile,
+  findMainFiles,
+  hasIdentityOf,
+  lastLine,
+  MainFile,
+  STATE_NAME,
+} from '../../src/handover/main-file.ts'
 import { MainFileNotWritten, MainFileWriter, openMainFile } from '../../src/handover/main-file-writer.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
@@ -163,6 +179,12 @@ describe('post', () => {
     expect(findMainFiles({ ...env, ...state() })).toEqual([file])
     file.remove()
     expect(findMainFiles({ ...env, ...state() })).toEqual([])
+  })
+
+  it('takes, and so removes, no file of another name', () => {
+    const path = join(temporaryFolder(), 'passwd')
+    writeFileSync(path, JSON.stringify({ phase: 'starting' }))
+    expect(findMainFiles({ [`STATE_${STATE_NAME}`]: path })).toEqual([])
   })
 
   it('takes all files of this identity if the state is lost, and no request to stop', () => {
