@@ -19,6 +19,8 @@ export async function recoverRuns(service: CommonContext): Promise<void> {
       const when = run.phase.status === 'QUEUED' ? 'before the run started' : 'during the run'
       finishRun(run, { status: 'INTERRUPTED', message: `the service died ${when}`, testCases: [] })
     }
-    store.save(run, isGone ? undefined : resources)
+    // The containers of an unknown engine cannot be found, so the next start does not say again that one may be left.
+    const kept = engine === 'unknown' ? resourcesOf(run.runId, store.folder, 'none') : resources
+    store.save(run, isGone ? undefined : kept)
   }
 }

@@ -74,6 +74,20 @@ describe('the store of runs', () => {
     ])
   })
 
+  it('says once that a container of an unknown engine may be left', async () => {
+    const store = await openStore()
+    const [run] = threeRuns()
+    markRunning(run)
+    store.save(run, resourcesOf(run.runId, store.folder, ['podman', '--root', '/images']))
+    const errors: string[] = []
+    const recover = () =>
+      recoverRuns({ store, serviceEnv: PLAIN_ENV, log: () => undefined, logError: (text) => errors.push(text) })
+    await recover()
+    await recover()
+    expect(errors).toEqual([expect.stringContaining(`--filter label=test-run-service.run=${run.runId}`)])
+    expect(store.findToRecover()).toEqual([])
+  })
+
   it('forgets the oldest finished runs when it is opened', async () => {
     const store = await openStore()
     const unfinished = createRun({ projectId: 'shop' })
