@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Failure, InvalidResponseFailure } from '../model/failure.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
-import { join, NONE, SPACE } from './phrases.ts'
+import { durationText, join, NONE, SPACE } from './phrases.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000
@@ -21,12 +21,14 @@ export function failureReason(failure: Failure): Fragment {
     case 'no-response':
       return fragment`the service did not respond (${failure.reason})`
     case 'status': {
-      const { status, error, body } = failure
+      const { status, error, body, retryAfterMs } = failure
       const name = STATUS_CODES[status]
       const words = name === undefined ? String(status) : `${status} ${name}`
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
       const sent = body === undefined ? NONE : fragment` and sent ${quote(body)}`
-      return fragment`the service responded with ${words}${said ?? sent}`
+      const asked =
+        retryAfterMs === undefined ? NONE : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
+      return fragment`the service responded with ${words}${said ?? sent}${asked}`
     }
     case 'invalid-response':
       return fragment`the service sent an invalid response (${expectedAndGot(failure)})`

@@ -2,7 +2,8 @@ import type { Clock } from '../clock.ts'
 import { type Failure, isFailure } from '../model/failure.ts'
 import { fieldsOf, parseJson } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
-import { untrusted } from '../text/untrusted.ts'
+import { rawText, untrusted } from '../text/untrusted.ts'
+import { firstLineOf } from '../text/visible-text.ts'
 import { InvalidResponse, shortened } from './decode.ts'
 import type { Redact } from './key-redaction.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
@@ -79,7 +80,8 @@ function parseBody({ header, text }: ServiceResponse): unknown {
 function failureOfStatus(response: ServiceResponse, { clock }: TransportSettings): Failure {
   const { status, header, text } = response
   const { error } = fieldsOf(parseJson(text))
-  const sentence = typeof error === 'string' && error.trim() !== '' ? untrusted(error) : undefined
+  const given = untrusted(typeof error === 'string' ? error : '')
+  const sentence = rawText(firstLineOf(given)) === '' ? undefined : given
   const start = text.trimStart()
   return {
     failure: true,
@@ -98,7 +100,7 @@ function failureOfStatus(response: ServiceResponse, { clock }: TransportSettings
  */
 export function parseRetryAfter(value: string | undefined, clock: Pick<Clock, 'epochMs'>): number | undefined {
   if (value === undefined) return undefined
-  if (/^\d+$/.test(value)) return Number(value) * 1000
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
   const atMs = Date.parse(value)
   const isHttpDate = !Number.isNaN(atMs) && new Date(atMs).toUTCString() === value
   return isHttpDate ? Math.max(0, atMs - clock.epochMs()) : undefined

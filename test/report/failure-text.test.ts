@@ -15,6 +15,10 @@ describe('the sentence on a failure', () => {
       'the service responded with 599 and said “x”.',
     ],
     [
+      { failure: true, kind: 'status', status: 429, error: untrusted('x'), retryAfterMs: 600_000 },
+      'the service responded with 429 Too Many Requests and said “x” (it asks for a pause of 10 min).',
+    ],
+    [
       {
         failure: true,
         kind: 'invalid-response',

@@ -234,6 +234,7 @@ describe('a response with another status', () => {
     [`{"error":"${'z'.repeat(1_000)}"}`, { error: 'z'.repeat(1_000) }],
     ['{"error":{"code":7}}', { body: '{"error":{"code":7}}' }],
     ['{"error":" "}', { body: '{"error":" "}' }],
+    ['{"error":"\\n\u200b"}', { body: '{"error":"\\n\u200b"}' }],
     ['null', { body: 'null' }],
     ['y'.repeat(12_000), { body: `${'y'.repeat(499)}…` }],
     [`${' \n'.repeat(6_000)}<h1>Bad Gateway</h1>`, { body: '<h1>Bad Gateway</h1>' }],
@@ -264,6 +265,7 @@ describe('a response with another status', () => {
   it.each([
     ['0', 0],
     ['120', 120_000],
+    ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
     ['Wed, 31 Dec 2025 23:59:59 GMT', 0],
     ['Thu, 01 Jan 2026 00:00:07 GMT', 7_000],
   ])('and the Retry-After %j asks for %j ms', (value, ms) => {
