@@ -63,6 +63,8 @@ async function startAndWait(
   const handle: RunHandle = { id: runId, knownSinceMs: clock.now() }
   mainFile.started(runId, mayCancel)
   const runUrl = announceRun(runId, settings, world)
+  // Node says only in a later turn that nobody reads the line above. Then the step is aborted.
+  if (!wait) await clock.sleep(0)
   // If the step was aborted during the start, `waitForRun` returns at once, and the run is treated like every run of an aborted step.
   if (!wait && !signal.aborted) return { runId, runUrl, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
 

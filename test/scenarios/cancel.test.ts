@@ -57,6 +57,19 @@ describe.concurrent('the workflow is cancelled', () => {
     expect([outputs.conclusion, summary]).toEqual([undefined, ''])
     expectNoRunLeft(one)
   })
+
+  test('and nobody reads the line that says that a run was started: main does not leave the run alone', async () => {
+    const isClosed = Promise.withResolvers<void>()
+    const faults = [{ on: 'start', until: isClosed.promise }] as const
+    await using one = await scenario({ script: HANGING, inputs: { wait: 'false' }, faults })
+    const main = one.step.startMain()
+    await one.service.waitForRequest('start')
+    main.closePipes()
+    isClosed.resolve()
+    const { outputs, summary, exitCode } = await main.result()
+    expect([exitCode, outputs.conclusion, summary]).toEqual([1, undefined, ''])
+    expectNoRunLeft(one)
+  })
 })
 
 test.concurrent('after main was killed, post at the step’s time limit gives up the request that hangs and cancels the run', async () => {
