@@ -26,6 +26,7 @@ const FAILED: TestCase = { ...PASSED, status: 'FAILED' }
 const COMPLETE: Report = { testCases: [PASSED], isComplete: true, errors: [], said: [] }
 const THRESHOLD = 'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)'
 const NO_MEMORY = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
+const VITEST_ENDS = '      Tests  1 passed (1)\n   Start at  05:28:37\n   Duration  257ms (transform 46%)\n'
 const SUMMARY = Array.from({ length: 9 }, (_, index) => `line ${index} of the summary`)
 
 it.each([
@@ -117,6 +118,18 @@ it.each<[string, CommandEnd, Report | undefined, string]>([
     exited(['Error: printed by a test', ...SUMMARY, '', 'the end\n'].join('\n')),
     COMPLETE,
     `vitest exited with code 1, although no test failed: the end\nThe output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
+  ],
+  [
+    'is not quoted if it is only the progress of Vitest',
+    exited(`\n RUN  v5.1.1 /shop\n\n ✓ a.test.js (1 test) 4ms\n\n Test Files  1 passed (1)\n${VITEST_ENDS}`, 3),
+    COMPLETE,
+    'vitest exited with code 3, although no test failed.',
+  ],
+  [
+    'is quoted by what stands among the progress of Vitest',
+    exited(`\n RUN  v5.1.1 /shop\n\nthe database is full\n ✓ a.test.js (1 test) 4ms\n${VITEST_ENDS}`, 3),
+    COMPLETE,
+    `vitest exited with code 3, although no test failed: the database is full\nThe output ends with:\nRUN  v5.1.1 /shop\n\nthe database is full\n ✓ a.test.js (1 test) 4ms\n${VITEST_ENDS.trimEnd()}`,
   ],
   [
     'is not quoted if failed tests say why',
