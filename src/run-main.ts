@@ -12,7 +12,7 @@ import { MainFileNotWritten, type MainFileWriter } from './handover/main-file-wr
 import { readBaseline } from './inputs/baseline.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
-import { invalidInputsSummary } from './report/job-summary.ts'
+import { problemsSummary } from './report/job-summary.ts'
 import { openService } from './service/client.ts'
 import { fragment } from './text/safe-text.ts'
 
@@ -52,14 +52,17 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
     const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
     return success
   } catch (error) {
+    const summarize = (...problems: Parameters<typeof problemsSummary>) => {
+      if (wantsSummaryOfProblems(env)) output.writeSummary(() => problemsSummary(...problems))
+    }
     output.setOutput('conclusion', 'error')
     if (error instanceof InvalidInputsError) {
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
-      if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
+      summarize(fragment`Invalid inputs`, error.messages)
     } else if (error instanceof MainFileNotWritten) {
-      // No summary is written here, because the disk is probably full.
       const message = fragment`No run was started, because the step could not write its file for the post step: ${error.message}. Without this file, nothing would cancel the run if the step were killed. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
+      summarize(fragment`Run not started`, [message])
     } else {
       // After a bug, main's file stays, so that post cancels the run.
       throw error

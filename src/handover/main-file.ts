@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { variableOf } from '../input-variable.ts'
 import { isObject, parseJson } from '../text/json.ts'
+import { messageOf } from '../text/untrusted.ts'
 
 // Main can be killed at any moment, and then its run must not go on. So main keeps a file that says what is left to do, and post does
 // what its last whole line says:
@@ -53,9 +54,12 @@ export const STATE_NAME = 'file'
 
 export class MainFile {
   readonly path: string
+  /** Why main could not create it. */
+  readonly problem?: string | undefined
 
-  constructor(path: string) {
+  constructor(path: string, problem?: string) {
     this.path = path
+    this.problem = problem
   }
 
   /** If the system cannot say, the file counts as present. Otherwise post could ignore a run, or main could stop. */
@@ -67,7 +71,7 @@ export class MainFile {
 
   /** Each line begins with a line break. So if a full disk has cut off the line before, this line is still whole. */
   append(left: LeftToDo): void {
-    if (!this.exists()) throw new Error(`there is no file ${this.path}`)
+    if (!this.exists()) throw new Error(this.problem ?? `there is no file ${this.path}`)
     const file = openSync(this.path, constants.O_WRONLY | constants.O_APPEND)
     try {
       writeFileSync(file, `\n${JSON.stringify(left)}`)
@@ -111,18 +115,23 @@ export class MainFile {
   }
 }
 
-/** Creates main's file with its first line. If no folder takes the file, there is none, and every `append` fails. */
+/** Creates main's file with its first line. If no folder takes the file, there is none, and every `append` fails and says why. */
 export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
   const first: LeftToDo = { phase: 'nothing started' }
   const name = `${identity(env)}${Math.random().toString(36).slice(2)}`
+  let problem = ''
   for (const folder of folders(env)) {
     const path = join(folder, name)
-    if (succeeds(() => writeFileSync(path, JSON.stringify(first), { flag: 'wx', mode: 0o600 })))
+    try {
+      writeFileSync(path, JSON.stringify(first), { flag: 'wx', mode: 0o600 })
       return new MainFile(path)
-    // A full disk can leave an empty file. Its name is random, so it is ours.
-    succeeds(() => rmSync(path, { force: true }))
+    } catch (cause) {
+      problem = `${path} could not be created (${messageOf(cause)})`
+      // A full disk can leave an empty file. Its name is random, so it is ours.
+      succeeds(() => rmSync(path, { force: true }))
+    }
   }
-  return new MainFile(join(tmpdir(), name))
+  return new MainFile(join(tmpdir(), name), problem)
 }
 
 /**

@@ -60,9 +60,10 @@ export function jobSummary(outcome: StepOutcome, alreadyBytes: number, reportDir
   return html`${top}${paragraph(fragment`This summary has only its headline, because it would be too long${files}.`)}`
 }
 
-export function invalidInputsSummary(messages: readonly Fragment[]): Html {
+/** The summary of a step that has sent no request. */
+export function problemsSummary(title: Fragment, messages: readonly Fragment[]): Html {
   const items = messages.map((message) => html`<li>${message}</li>\n`)
-  return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
+  return html`## ❌ ${title}\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
 }
 
 /** The heading is Markdown, or HTML if Markdown could interpret a value in it. */

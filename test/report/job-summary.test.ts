@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Baseline } from '../../src/model/baseline.ts'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import type { TestCase } from '../../src/model/run.ts'
-import { invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
+import { jobSummary, problemsSummary } from '../../src/report/job-summary.ts'
 import { fragment, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
@@ -237,7 +237,7 @@ describe('the limits of the job summary', () => {
 
 it('the summary of invalid inputs has a sentence for each, in which only the values are code', () => {
   const messages = [fragment`Input wait: ${'maybe'} is wrong.`, fragment`Input branch: ${'<b>@octocat'}`]
-  const page = renderedPage(render(invalidInputsSummary(messages)))
+  const page = renderedPage(render(problemsSummary(fragment`Invalid inputs`, messages)))
   expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h2', 'p', 'ul', 'li', 'code', 'li', 'code'])
   expect(page.codes).toEqual(['maybe', '<b>@octocat'])
   expect(page.text).toContain('Input wait: maybe is wrong.')

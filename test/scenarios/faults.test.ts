@@ -15,8 +15,8 @@ test.concurrent('a step whose response was too large exits, although a known fau
 })
 
 test.concurrent('if post could not learn of a run, no run is started', async () => {
-  const removeFolder = "import { rmSync } from 'node:fs'; rmSync(process.env.RUNNER_TEMP, { recursive: true })"
-  await using one = await scenario({ env: { TMPDIR: '/nowhere', NODE_OPTIONS: importing(removeFolder) } })
+  const moveFolder = "process.env.RUNNER_TEMP = '/nowhere'"
+  await using one = await scenario({ env: { TMPDIR: '/nowhere', NODE_OPTIONS: importing(moveFolder) } })
   const end = await one.step.startMain().result()
   expect(end.conclusion).toBe('failure')
   expect(requestsOf(one.service)).toEqual([])
@@ -24,7 +24,12 @@ test.concurrent('if post could not learn of a run, no run is started', async () 
   expect(errors).toMatchObject([
     {
       title: 'Run not started',
-      message: expect.stringMatching(/^No run was started.*there is no file \/nowhere.*Free some space/),
+      message: expect.stringMatching(
+        /^No run was started.*\/nowhere\/\S+ could not be created \(ENOENT.*Free some space/,
+      ),
     },
   ])
+  expect(end.summary).toMatch(
+    /^## ❌ Run not started\n<p>Nothing was requested from the service\.<\/p>\n<ul>\n<li>No run/,
+  )
 })
