@@ -1,4 +1,5 @@
 import { announcedVariableOf, isGiven, variableOf } from '../input-variable.ts'
+import { SHORTEST_KEY_CHARS } from '../service/key-redaction.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
 export class InvalidInputsError extends Error {
@@ -70,9 +71,11 @@ export class InputReader {
     return announced === undefined ? fragment`Input ${name}` : fragment`Environment variable ${announced}`
   }
 
-  /** Records that the value of the input is invalid. `shown` is the value without secrets. */
+  /** Records that the value of the input is invalid. `shown` is the value without secrets. But the user may have given the key there too. */
   refuse(name: string, what: Fragment, shown = this.text(name)): undefined {
-    this.problem(fragment`${this.nameOf(name)}: "${shown}" ${what}`)
+    const key = this.text('api-key')
+    const safe = key.length < SHORTEST_KEY_CHARS ? shown : shown.replaceAll(key, '***')
+    this.problem(fragment`${this.nameOf(name)}: "${safe}" ${what}`)
   }
 
   /** Records a problem. Returns undefined, so that a caller can return it instead of a value. */

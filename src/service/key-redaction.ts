@@ -2,7 +2,7 @@
 export type Redact = (text: string) => string
 
 /** A shorter key may occur in other words, for example in a field's name. */
-const SHORTEST_KEY_CHARS = 8
+export const SHORTEST_KEY_CHARS = 8
 
 /**
  * Finds the key as it is, and in a string of JSON with any of its characters escaped, also if this JSON stands in a string of JSON.

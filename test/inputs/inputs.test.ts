@@ -475,6 +475,12 @@ it.each([
   expect([reportDir, baselinePath]).toEqual([path, path])
 })
 
+it('a value that is refused does not show the key', () => {
+  const key = 'tops3cret'
+  expect(problemsOf({ 'api-key': key, 'base-url': `ftp://${key}`, 'timeout-minutes': key }).join()).not.toContain(key)
+  expect(problemsOf({ 'api-key': 'short', 'timeout-minutes': 'short' })).toEqual([expect.stringContaining('"short"')])
+})
+
 it('inputs that are invalid are all reported at once', () => {
   const numbers = ['timeout-minutes', 'poll-interval-seconds']
   const choices = ['wait', 'cancel-on-abort', 'pass-with-no-tests', 'show-output', 'summary', 'annotations', 'comment']
