@@ -7,6 +7,10 @@ const SHORTEST_MASK_CHARS = 4
 /** GitHub's runner (its ActionCommand) obeys a command at the start of a line, after what .NET takes for white space. */
 const MASK_COMMAND = /^[\s\u0085]*::add-mask(?: .*?)?::(.*)/is
 
+export function isMaskCommand(line: string): boolean {
+  return MASK_COMMAND.test(withoutTerminalSequences(line))
+}
+
 /**
  * The values that tests hide with the command `add-mask`, the only command of the output that reaches the runner. A value is not masked if
  * it is too short, or if main itself may write it.

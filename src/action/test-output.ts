@@ -5,13 +5,17 @@ import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf, rawText, untrusted } from '../text/untrusted.ts'
 import { truncate } from '../text/visible-text.ts'
 import { pauseMs } from './pauses.ts'
-import { TestMasks } from './test-masks.ts'
+import { isMaskCommand, TestMasks } from './test-masks.ts'
 import type { World } from './world.ts'
 
 const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
 /** A part of the output may have 16 MiB. It is split into lines slice by slice, because lines take many times the memory of their text. */
 const SLICE_CHARS = 16 * 1024
 const LINE_LIMIT_CHARS = 10_000
+/** `truncate` adds its ellipsis only if the line has more characters than the limit, so one more is kept. A character has up to two units. */
+const LINE_LIMIT_UNITS = 2 * (LINE_LIMIT_CHARS + 1)
+/** Far more than the secrets of a job. All of them must be masked, so this limit is higher. */
+const MASK_LINE_LIMIT_UNITS = 256 * 1024
 const REST_LIMIT_MS = 10_000
 
 /** Shows the output of the tests in the log while they run. If the output cannot be read or shown, only the log is incomplete. */
@@ -118,9 +122,9 @@ export class TestOutput {
     const { service, log } = this.#world
     // Two parts may each have a half of the key. A CR at the end may be the first half of a line end.
     const lines = service.redact(this.#line + text).split(/\r\n|\n|\r(?!$)/)
-    // The rest of a long line is not kept, so that it does not fill the memory. `truncate` adds its ellipsis only if the line has more characters
-    // than the limit, so one more is kept. A character has up to two UTF-16 units.
-    this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
+    // Of a long line, only the beginning is kept until its end comes, so that it does not fill the memory. What is between is lost.
+    const begun = lines.pop() ?? ''
+    this.#line = begun.slice(0, isMaskCommand(begun) ? MASK_LINE_LIMIT_UNITS : LINE_LIMIT_UNITS)
     const shown = lines.filter((line) => !this.#masks.take(line)).map((line) => truncate(line, LINE_LIMIT_CHARS))
     if (shown.length > 0) log.info(outputLines(shown.map(untrusted), service.redact))
   }

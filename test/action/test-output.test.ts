@@ -312,6 +312,12 @@ describe('a line that masks a value', () => {
     expect(masks).toEqual(['-----BEGIN', 'abcd', '-----END'])
   })
 
+  test('may have the values of a whole file, which is far longer than a line of the log', async () => {
+    const values = Array.from({ length: 900 }, (_, index) => `line ${index} of the certificates of this job`)
+    const { masks, output } = await watch({ textAt: () => `::add-mask::${values.join('%0A')}\n` })
+    expect([masks, output]).toEqual([values, ''])
+  })
+
   test('counts once for each value, and 1,000 times in all', async () => {
     const command = (index: number) => `::add-mask::value ${index}\n`
     const text = command(0).repeat(2_000) + Array.from({ length: 1_001 }, (_, index) => command(index)).join('')
