@@ -93,9 +93,10 @@ class CancelTries {
     //   not listed                somebody else                           this step, because the request may still take effect
     //   2xx, but not valid        this step                               this step
     //   500, none, …              nobody knows, the run is not read now   this step
-    const wasAccepted = mayHaveBeenAccepted(response)
-    const isOurs = this.#mayHaveCancelled || (wasAccepted && response.kind !== 'not-listed')
-    this.#mayHaveCancelled ||= wasAccepted
+    // `isOurs` is the column in the middle, and `#mayHaveCancelled` the last one. An earlier request of this step outweighs both.
+    const mayBeAccepted = mayHaveBeenAccepted(response)
+    const isOurs = this.#mayHaveCancelled || (mayBeAccepted && response.kind !== 'not-listed')
+    this.#mayHaveCancelled ||= mayBeAccepted
     if (!mustReadRun(response)) return noResult(response)
     return this.#readRun(response, isOurs, this.#requestOptions(deadlineMs, signal))
   }

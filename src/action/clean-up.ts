@@ -96,6 +96,7 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
       log.info(fragment`Run ${runId} had already finished.`)
       return undefined
     case 'not-found':
+      // Nothing is wrong, and nobody has to act.
       return undefined
     case 'not-supported':
       return fragment`The action cannot cancel runs of test suites.`

@@ -33,14 +33,20 @@ export class LoggedPauses {
 
   /** Pauses until this time, or until the step is aborted. */
   async until(endMs: number, line: () => Fragment): Promise<void> {
-    const { clock, log, signal } = this.#world
-    // A timer may end up to 1 ms early, so only the clock says what is due.
+    const { clock, signal } = this.#world
+    // Also if no pause is left, because a slow read of the output may have taken all of it.
+    this.#logIfDue(line)
     while (!signal.aborted && clock.now() < endMs) {
-      if (clock.now() >= this.#nextLineMs) {
-        log.info(line())
-        this.#nextLineMs = clock.now() + LINE_INTERVAL_MS
-      }
       await clock.sleep(Math.min(this.#nextLineMs, endMs) - clock.now(), signal)
+      // A timer may end up to 1 ms early, so only the clock says what is due. At the end of a pause, the line waits for the next one.
+      if (clock.now() < endMs) this.#logIfDue(line)
     }
+  }
+
+  #logIfDue(line: () => Fragment): void {
+    const { clock, log, signal } = this.#world
+    if (signal.aborted || clock.now() < this.#nextLineMs) return
+    log.info(line())
+    this.#nextLineMs = clock.now() + LINE_INTERVAL_MS
   }
 }

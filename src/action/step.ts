@@ -40,7 +40,10 @@ export async function performStep(settings: StepSettings, world: World): Promise
   return outcome
 }
 
-/** Who has something left to do for the run when main has ended. If the run may not be cancelled, post does nothing either. */
+/**
+ * Who has something left to do for the run when main has ended. If the run may not be cancelled (`not-allowed`), post would do and say nothing, so
+ * it needs no file.
+ */
 function whoMustAct({ kind }: Cancellation): 'nobody' | 'post' | 'a person' {
   if (kind === 'failed') return 'post'
   return kind === 'not-supported' || kind === 'id-unknown' ? 'a person' : 'nobody'

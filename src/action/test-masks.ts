@@ -101,7 +101,8 @@ function powerShellParts(value: string): string[] {
 /** Whether the value can match text that main writes. */
 function canMatchMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // Main escapes `<`, `>` and `"` in texts of others. So in a page, each of them is a part of a tag that main wrote.
+  // Main escapes `<` and `>` in texts of others, and `"` inside attributes. So in a page, a `<` or `>` is a part of a tag that main wrote, and a `"`
+  // may be.
   //
   // For example, `.ts#L12"` may be the end of a link's address. Without its last quotation mark, the address would go on to the next one in the page,
   // and hide what is between them.

@@ -62,8 +62,9 @@ function partOf(character: string, backslashesBefore: string): string {
 //   JSON                \\     \u005c
 //   JSON within JSON    \\\\   \\u005c   \\\u005c   \u005c\u005c   …   (a form of JSON, with each of its backslashes in a form of JSON)
 //
-// In JSON, a single `\` belongs to the character behind it, such as `\"`, so it must stay. So the expression takes all `\\` and all `u005c` with
-// the backslashes before it, however many the key has. Only if there is none, the text is not JSON, and it takes one `\`. For example:
+// In JSON, a single `\` belongs to the character behind it, such as `\"`, so it must stay. So there are two cases, however many backslashes the key
+// has at its end. If at least one encoded backslash follows (`\\`, or `u005c` with the backslashes before it), the expression takes all of them. If
+// none follows, the text is not JSON, and the expression takes one `\`. For example:
 //
 //   the text                                    the result
 //   secret\ and text that is not JSON           *** and text that is not JSON
@@ -71,7 +72,7 @@ function partOf(character: string, backslashesBefore: string): string {
 //   {"title":"secret\\\" is quoted"}            {"title":"***\" is quoted"}
 //   "{\"title\":\"secret\\u005c\"}"             "{\"title\":\"***\"}"
 
-/** `\\`, or `u005c` with one to three backslashes before it. */
+/** `\\`, or `u005c` with one backslash before it, which in JSON within JSON may be written as `\\` or `\\\`. */
 const ENCODED_BACKSLASH = String.raw`\\{1,3}u005[cC]|\\\\`
 /** In text that is not JSON, a backslash stands for itself. */
 const PLAIN_BACKSLASH = String.raw`\\`

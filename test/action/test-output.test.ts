@@ -199,6 +199,14 @@ describe('a service whose output is at fault', () => {
     expect(endedMs).toBeLessThanOrEqual(60_000 + 5_011 + 10_011)
   })
 
+  test('leaves the line of each minute in the log, although a read takes the whole pause', async () => {
+    const { lines } = await watch({ output: () => noResponse, outputBytes: 9, pollIntervalMs: 2_000, runMs: 150_000 })
+    const minutes = lines
+      .filter(({ text }) => text.includes('still RUNNING'))
+      .map(({ atMs }) => Math.floor(atMs / 60_000))
+    expect(minutes).toEqual([1, 2])
+  })
+
   test('is asked again after the next poll, and at the end one line says how many bytes are missing', async () => {
     let reads = 0
     const output = (from: number) =>
