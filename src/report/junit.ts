@@ -64,7 +64,7 @@ function restOfElement({ kind, rawStatus, message }: TestCase): Xml {
     // JUnit has only this element for a test case that neither passed nor failed.
     case 'skipped':
     case 'other':
-      return xml`><skipped message="${summary}"/></testcase>\n`
+      return xml`><skipped message="${summary}"${message === undefined ? xml`/>` : xml`>${reason}</skipped>`}</testcase>\n`
   }
 }
 

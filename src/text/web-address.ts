@@ -20,5 +20,5 @@ export function parseAddress(given: string): URL | undefined {
 
 /** `https://@host` has credentials in the text only, and `https:user@host` in the parsed URL only. */
 export function hasCredentials(given: string, { username, password }: URL): boolean {
-  return /\/\/[^/?#]*@/.test(given) || username !== '' || password !== ''
+  return /^[^/?#]*\/*[^/?#]*@/.test(given) || username !== '' || password !== ''
 }

@@ -119,6 +119,7 @@ describe('base-url', () => {
     ['HTTPS://Tests.Example.com/A', 'https://tests.example.com/A'],
     ['  https://tests.example.com\n', 'https://tests.example.com/'],
     ['https://tests.example.com/@team', 'https://tests.example.com/@team'],
+    ['https://tests.example.com//api@v2', 'https://tests.example.com//api@v2'],
     ['http://127.9.8.7', 'http://127.9.8.7/'],
     ['http://[::1]:8080', 'http://[::1]:8080/'],
     ['http://localhost:8080/x', 'http://localhost:8080/x'],
@@ -357,6 +358,7 @@ describe('run-url', () => {
   it.each([
     ['https://app.example.com/p/web-shop/runs/{run-id}', 'https://app.example.com/p/web-shop/runs/r%2F1'],
     ['https://app.example.com:8443/?run={run-id}&p=1', 'https://app.example.com:8443/?run=r%2F1&p=1'],
+    ['https://app.example.com/?run={run-id}&next=//a@b', 'https://app.example.com/?run=r%2F1&next=//a@b'],
     ['https://app.example.com#/runs/{run-id}', 'https://app.example.com/#/runs/r%2F1'],
     ['HTTPS://App.Example.com:443/a/../{run-id}?q="é"', 'https://app.example.com/r%2F1?q=%22%C3%A9%22'],
     ["https://app.example.com/!/('*)/{run-id}?'#!", 'https://app.example.com/%21/%28%27%2A%29/r%2F1?%27#%21'],

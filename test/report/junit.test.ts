@@ -46,11 +46,12 @@ describe('junit.xml', () => {
   })
 
   it.each([
-    ['SKIPPED', undefined, 'SKIPPED'],
-    ['SKIPPED', 'later\nwith a cart', 'later'],
-    ['QUARANTINED', undefined, 'QUARANTINED'],
-  ])('counts a case that is %s with the message %j as skipped', (status, message, shown) => {
-    expect(junitOf([{ status, message }])).toContain(`><skipped message="${shown}"/></testcase>`)
+    ['SKIPPED', undefined, '"SKIPPED"/>'],
+    ['SKIPPED', 'later\nwith a cart', '"later">later\nwith a cart</skipped>'],
+    ['QUARANTINED', undefined, '"QUARANTINED"/>'],
+    ['QUARANTINED', 'flaky\non Mondays', '"flaky">flaky\non Mondays</skipped>'],
+  ])('counts a case that is %s with the message %j as skipped', (status, message, element) => {
+    expect(junitOf([{ status, message }])).toContain(`><skipped message=${element}</testcase>`)
   })
 
   it('has a different name for each case, and for the run itself, and keeps the first of several equal titles', () => {
