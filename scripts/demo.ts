@@ -79,8 +79,9 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
   }
 
   const last = await (localService === undefined ? runGate({}, inputs['api-key']) : runBoth(localService))
-  writeFileSync(join(folder, 'summary.md'), summary)
-  for (const line of linesAfter(last, folder)) print(line)
+  const summaryFile = join(folder, 'summary.md')
+  if (summary !== '') writeFileSync(summaryFile, summary)
+  for (const line of linesAfter(last, summaryFile)) print(line)
   return last.conclusion === 'success' ? 0 : 1
 }
 
@@ -98,7 +99,7 @@ function asGitHubShows(line: string): string {
 
 const TITLES: Readonly<Record<string, string>> = { error: 'Error', warning: 'Warning', notice: 'Notice' }
 
-function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): string[] {
+function linesAfter({ conclusion, outputs }: ProcessResult, summaryFile: string): string[] {
   const pathFromHere = (path: string) => relative(process.cwd(), path) || '.'
   const { 'report-dir': reportDir = '' } = outputs
   const reports = existsSync(reportDir) ? readdirSync(reportDir).join(', ') : ''
@@ -107,7 +108,7 @@ function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): str
     `The step: ${conclusion}`,
     outputLines.length > 0 ? 'Its outputs:' : 'Its outputs: none',
     ...outputLines,
-    `Its job summary: ${pathFromHere(join(folder, 'summary.md'))}`,
+    `Its job summary: ${existsSync(summaryFile) ? pathFromHere(summaryFile) : 'none'}`,
     ...(reports === '' ? [] : [`Its report files, in ${pathFromHere(reportDir)}: ${reports}`]),
   ]
 }

@@ -4,6 +4,7 @@ import { parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { readRegularFile, removeFolder } from '../machine/files.ts'
 import { killProcesses, readIfPossible, signalProcess, waitUntilGone } from '../machine/processes.ts'
+import { SERVICE_STOPPED } from '../runs/run.ts'
 import type { RunsAtEnd } from '../service.ts'
 import { foldedGroup, toCommand } from '../text.ts'
 import {
@@ -30,6 +31,10 @@ const KILLED =
 const NO_RUN =
   'No gate has started a run at this local service, so it has tested nothing. If a gate behind it has failed, its message says why. ' +
   'Otherwise, put a gate directly behind this local service, because a gate uses the local service that started last.'
+
+const NOT_AWAITED =
+  'A run had not finished when the job ended, so nobody knows its verdict. Put a gate behind it that waits: leave out "wait: false", or give ' +
+  'the id of the run to the input run-id of a further gate.'
 
 const PROBLEM = 'The local service could not do something itself. The log above says what.'
 
@@ -64,7 +69,9 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   const fromService =
     end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
   const runs = fromService ?? (await attempt('remove what the service left', () => cleanUp(folder)))
-  await showOutput(runs?.finished ?? [], folder)
+  const finished = runs?.finished ?? []
+  await showOutput(finished, folder)
+  if (finished.some(({ message }) => message === SERVICE_STOPPED)) warn(NOT_AWAITED)
   const endedWell = fromService?.isClean && !fromService.hadProblem
   if (!endedWell) {
     await attempt('show the log of the service', () => console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log))))

@@ -114,6 +114,7 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   const caller = {
     title: call.title,
     noTestsArgument: framework.noTestsArgument,
+    args: project.args,
     isProjectCommand: project.command !== undefined,
     hintWithoutReport: framework.hintWithoutReport,
   }

@@ -1,5 +1,5 @@
 import { type CommandEnd, describeEnd, exitedWithError, hasSucceeded } from '../machine/command.ts'
-import { toSentence } from '../text.ts'
+import { quoteAll, toSentence } from '../text.ts'
 import type { Framework } from './framework.ts'
 import { isBad, QUOTED_LINES, type Report } from './report.ts'
 
@@ -10,6 +10,8 @@ interface Caller extends Pick<Framework, 'noTestsArgument'> {
   readonly title: string
   /** Whether a command of the project has started the framework, and not the service itself. */
   readonly isProjectCommand: boolean
+  /** The arguments of the user. */
+  readonly args: readonly string[]
   /** What to know if a command of the project leaves no report, as sentences. */
   readonly hintWithoutReport?: string | undefined
 }
@@ -27,7 +29,7 @@ interface Words {
 
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | undefined): string | undefined {
-  const { title, noTestsArgument, isProjectCommand } = caller
+  const { title, noTestsArgument, isProjectCommand, args } = caller
   const ended = `${title} ${describeEnd(end)}`
   const error = report === undefined ? findErrorInOutput(isProjectCommand, end) : findReportedError(report, end)
   const errorOrOutput = error ?? quoteOutput(end)
@@ -45,8 +47,10 @@ export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | u
   // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
   if (report.testCases.length > 0) return say(`${ended}, although no test failed`, errorOrOutput)
   if (error !== undefined) return say(`${title} could not run the tests`, error)
-  if (noTestsArgument !== undefined)
-    return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and ${SET_INPUT}`
+  if (noTestsArgument !== undefined) {
+    const given = args.length === 0 ? '' : ` with the arguments ${quoteAll(args)}`
+    return `${title} found no tests${given}. If you expect that, add ${noTestsArgument} to its arguments, and ${SET_INPUT}`
+  }
   const advice = `If you expect that, let the command exit with 0, and ${SET_INPUT}`
   return say(`${ended}, and its report has no test`, errorOrOutput, advice)
 }
@@ -176,7 +180,8 @@ function quoteOutput(end: CommandEnd): Words | undefined {
   return { text: headline.trim().replace(RULES_AROUND_LINE, '') || headline, output: all }
 }
 
-const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m
+/** `fatal` is git's word, for example if Vitest asks git for the changed files. */
+const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error|fatal): \S/m
 /** Vitest has headlines for its own errors, and others for those of tests. */
 const HEADLINE_OF_VITEST = /(?<=^⎯+ (?:Startup|Unhandled|Collect|Test Run) (?:Error|Rejection) ⎯+\n)/m
 /**

@@ -8,7 +8,7 @@ import type { Progress } from '../frameworks/report-reader.ts'
 import { isInside } from '../machine/files.ts'
 import { count } from '../text.ts'
 import { refuse } from './refusal.ts'
-import { finishRun, isFinished, markRunning, type Run } from './run.ts'
+import { finishRun, isFinished, markRunning, type Run, SERVICE_STOPPED } from './run.ts'
 import type { CommonContext } from './store.ts'
 
 interface RunTask {
@@ -107,7 +107,7 @@ export class RunQueue {
   /** Interrupts every unfinished run and waits until no task is active. */
   async close(): Promise<void> {
     this.#isClosing = true
-    const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
+    const reason = { status: 'INTERRUPTED', message: SERVICE_STOPPED } as const
     await Promise.all([...this.#entries.keys()].map((runId) => this.stop(runId, reason)))
     await Promise.all([...this.#entries.values()].map(({ execution }) => execution))
   }

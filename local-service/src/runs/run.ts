@@ -20,6 +20,9 @@ export interface Run {
   phase: Phase
 }
 
+/** The message of a run that was not finished when the service was told to stop. */
+export const SERVICE_STOPPED = 'the service was stopped'
+
 export function createRun(facts: Omit<Run, 'runId' | 'phase'>): Run {
   return { ...facts, runId: crypto.randomUUID(), phase: { status: 'QUEUED' } }
 }

@@ -112,7 +112,8 @@ function describe({ message, expected, received }: v.BaseIssue<unknown>): string
 export function createProject(id: string, settings: v.InferOutput<typeof PROJECT>, baseFolder: string): Project {
   const errorOf = (reason: string) => new ConfigurationError(`Project ${quote(id)} ${reason}`)
   const folder = resolve(baseFolder, settings.folder)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw errorOf(`has no folder ${folder}.`)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw errorOf(`has no folder ${folder}. Check "folder", or the input working-directory.`)
   const { report, framework: name } = settings
   if (report !== undefined && name !== undefined) {
     throw errorOf(
@@ -158,7 +159,7 @@ export function readsReports({ framework, command, merge }: Project): boolean {
 export function whyCannotSelect(project: Project, { frameworkProjects, files }: Selection): string | undefined {
   const selected = [...frameworkProjects, ...files].join(', ')
   const refuse = (what: string) =>
-    `Project ${quote(project.id)} ${what}, so nothing can select tests. Leave out ${quote(selected)}.`
+    `Project ${quote(project.id)} ${what}, so nothing can select tests. Leave out the gate's input framework-project, or the selection of the suite: ${quote(selected)}.`
   if (selected === '') return undefined
   if (readsReports(project)) return refuse('only reads reports')
   return project.framework.name === 'junit' ? refuse('runs a command of its own') : undefined

@@ -86,7 +86,7 @@ const TABLE: readonly [EndName, ReportName, string, string?][] = [
   ['no command', 'broken, failed cases', 'FAILED', 'The report is cut off.'],
 ]
 
-const caller = { isProjectCommand: false, title: 'vitest', noTestsArgument: '--none' }
+const caller = { isProjectCommand: false, args: [], title: 'vitest', noTestsArgument: '--none' }
 
 it.each(
   TABLE,

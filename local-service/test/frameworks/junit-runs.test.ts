@@ -102,7 +102,8 @@ describe('what a command cannot do', () => {
 
   it('is to select tests, in a request and in a suite', async () => {
     const service = await startIn(await folderWith({}), 'true')
-    const sentence = 'runs a command of its own, so nothing can select tests. Leave out "unit".'
+    const sentence =
+      'runs a command of its own, so nothing can select tests. Leave out the gate\'s input framework-project, or the selection of the suite: "unit".'
     expect(await service.start({ frameworkProjectName: 'unit' })).toEqual({
       status: 400,
       body: { error: `Project "shop" ${sentence}` },

@@ -263,6 +263,7 @@ it.each([
   [{ report: 'a.xml' }],
 ])('a request that selects framework projects is refused by %j', async (settings) => {
   const service = await startService({ projects: { shop: { folder: temporaryFolder(), ...settings } } })
-  const error = 'Project "shop" only reads reports, so nothing can select tests. Leave out "unit".'
+  const error =
+    'Project "shop" only reads reports, so nothing can select tests. Leave out the gate\'s input framework-project, or the selection of the suite: "unit".'
   expect(await service.start({ frameworkProjectName: 'unit' })).toEqual({ status: 400, body: { error } })
 })

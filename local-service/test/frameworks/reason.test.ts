@@ -19,7 +19,11 @@ Node.js v24.21.0
 `
 
 const why = (end: CommandEnd, report: Report | undefined) =>
-  whyNotPassed({ title: 'vitest', isProjectCommand: false, noTestsArgument: '--passWithNoTests' }, end, report)
+  whyNotPassed(
+    { title: 'vitest', isProjectCommand: false, args: ['a b'], noTestsArgument: '--passWithNoTests' },
+    end,
+    report,
+  )
 const exited = (output: string, code = 1): CommandEnd => ({ kind: 'exited', code, output })
 const PASSED: TestCase = { title: 'adds', status: 'PASSED', durationMs: 1 }
 const FAILED: TestCase = { ...PASSED, status: 'FAILED' }
@@ -41,6 +45,11 @@ it.each([
     'SyntaxError: /shop/playwright.config.ts: Unexpected token (1:10)',
   ],
   [
+    'an error of git',
+    "fatal: ambiguous argument 'HEAD^9': unknown revision\nUse '--' to separate paths from revisions, like this:\n'git <command> [<revision>...] -- [<file>...]'\n",
+    "fatal: ambiguous argument 'HEAD^9': unknown revision\nUse '--' to separate paths from revisions, like this:\n'git <command> [<revision>...] -- [<file>...]'",
+  ],
+  [
     'an error of esbuild, whose first line has no reason',
     '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\nvitest.config.ts:2:36: ERROR: Expected "}"\n    at failureErrorWithLog (x.js:1)\n',
     'Error: Build failed with 1 error: vitest.config.ts:2:36: ERROR: Expected "}"',
@@ -57,6 +66,12 @@ it.each([
   ],
 ])('what a framework prints that does not start is the reason, for %s', (_what, output, error) => {
   expect(why(exited(output), undefined)).toBe(`vitest could not run the tests: ${error}`)
+})
+
+it('a filter that fits no test is named', () => {
+  expect(why(exited('No test files found'), { ...COMPLETE, testCases: [] })).toMatch(
+    /^vitest found no tests with the arguments "a b"\. If you expect that, add --passWithNoTests/,
+  )
 })
 
 describe('what a framework says about itself', () => {
@@ -143,7 +158,11 @@ it.each<[string, CommandEnd, Report | undefined, string]>([
 
 describe('a command of the project that leaves no report', () => {
   const ofCommand = (end: CommandEnd) =>
-    whyNotPassed({ title: 'vitest', isProjectCommand: true, hintWithoutReport: 'Look at the command.' }, end, undefined)
+    whyNotPassed(
+      { title: 'vitest', isProjectCommand: true, args: [], hintWithoutReport: 'Look at the command.' },
+      end,
+      undefined,
+    )
 
   it('may have run tests, so the reason is no error of the framework, whatever a test printed', () => {
     const output = '⎯⎯⎯ Unhandled Error ⎯⎯⎯\nError: printed by a test\n    at a.test.js:1:2\n\nTests 1 failed'
@@ -194,7 +213,7 @@ describe('the output of any other tool', () => {
       '`tool` exited with code 1: go: errors parsing go.mod: 5: no. The report counts 2 and lists 0.',
     ],
   ])('has %s', (_what, end, report, reason) => {
-    expect(whyNotPassed({ title: '`tool`', isProjectCommand: true }, end, report)).toBe(reason)
+    expect(whyNotPassed({ title: '`tool`', isProjectCommand: true, args: [] }, end, report)).toBe(reason)
   })
 
   // As Deno, .NET and Swift Testing end.
@@ -216,7 +235,7 @@ describe('the output of any other tool', () => {
     ],
     ['the last line', '◇ Test run started.\n↳ Swift\n✘ Test run with 2 tests failed', '✘ Test run with 2 tests failed'],
   ])('is quoted with %s in the first line, which is all that many readers show', (_what, output, line) => {
-    const reason = whyNotPassed({ title: '`swift test`', isProjectCommand: true }, exited(output), COMPLETE)
+    const reason = whyNotPassed({ title: '`swift test`', isProjectCommand: true, args: [] }, exited(output), COMPLETE)
     const expected = `\`swift test\` exited with code 1, although no test failed: ${line}\nThe output ends with:\n${output}`
     expect(reason).toBe(expected)
   })

@@ -11,6 +11,7 @@ import { until } from '../../../test/support/until.ts'
 import {
   HANGING_SCRIPT,
   importing,
+  NOT_AWAITED,
   ON_LINUX,
   PASSING,
   PASSING_SCRIPT,
@@ -116,6 +117,14 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
       conclusion: 'success',
       messages: [expect.stringMatching(/^No gate has started a run at this local service, so it has tested nothing\./)],
     })
+  })
+
+  test('warns at its end if no gate has waited for the end of a run', async ({ jobs }) => {
+    const { step, outputs } = await jobs.start(jobs.scripted(HANGING_SCRIPT), { inputs: SCRIPTED })
+    const { main } = await jobs.gate(step, outputs, { inputs: { wait: 'false' } }).run()
+    expect(main).toMatchObject({ conclusion: 'success' })
+    const { annotations } = await step.runPost()
+    expect(annotations).toMatchObject([NOT_AWAITED])
   })
 
   test('runs the framework of the input with its arguments, reporters and files', async ({ jobs }) => {

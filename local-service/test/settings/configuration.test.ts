@@ -45,7 +45,10 @@ describe('a configuration', () => {
       { projects: { '..': { folder: '.' } } },
       /^The configuration: "projects\.\.\.": An id is not empty, "\." or "\.\."\.$/,
     ],
-    [{ projects: { shop: { folder: 'nowhere' } } }, /^Project "shop" has no folder .*nowhere\.$/],
+    [
+      { projects: { shop: { folder: 'nowhere' } } },
+      /^Project "shop" has no folder .*nowhere\. Check "folder", or the input working-directory\.$/,
+    ],
     [shop({ args: ['--watch'] }), /^Project "shop" cannot be served: "args" has "--watch"\. The run would not end/],
     [{ ...shop({}), suites: { s: { project: 'x' } } }, /^Suite "s": There is no project "x"\.$/],
     [{ ...shop({}), suites: { s: { project: 'shop', files: ['--x'] } } }, /"suites.s.files.0": It is empty or begins/],

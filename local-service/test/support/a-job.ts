@@ -38,6 +38,12 @@ const REPORT = { writer: 'w', event: 'finished', tests: [ADDS], files: [], error
 export const PASSING_SCRIPT = `echo '${JSON.stringify(REPORT)}' > "$LOCAL_SERVICE_REPORT_FILE"`
 export const HANGING_SCRIPT = 'echo $$ > pid; exec sleep 3600'
 
+/** The warning of post if the end of the job has interrupted a run. */
+export const NOT_AWAITED = {
+  level: 'warning',
+  message: expect.stringMatching(/^A run had not finished when the job ended, so nobody knows its verdict\./),
+}
+
 /** The inputs of the service for a project whose tests are a script. */
 export const SCRIPTED = { config: 'service.json' }
 /** The files of such a project. */
