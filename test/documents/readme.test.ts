@@ -88,7 +88,7 @@ describe('what the pages name', () => {
       ['in an annotation | 4,000 characters', 'MESSAGE_LIMIT_UNITS = 4000'],
       ['the 20 files with the latest', 'MOST_RUNS = 20'],
       ['Default: 55.', "runLimitMinutes: limit = '55'"],
-      ['256 MiB of the output of a run', 'OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024'],
+      ["256 MiB of a run's output", 'OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024'],
       ['A report may have 64 MiB', 'LIMIT_BYTES = 64 * 1024 * 1024'],
       ['more than 30 s or 1 GiB of memory', 'seconds: 30, stoppedSeconds: 5, mebibytes: 1024'],
       ['At most two runs', 'CONCURRENCY = 2'],
