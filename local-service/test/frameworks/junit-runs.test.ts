@@ -46,9 +46,10 @@ describe('a run of a command', () => {
 
 describe('a run that is cancelled', () => {
   const filePath = 'src/test/java/shop/CartTest.java'
-  const cancelledRun = async (files: Record<string, string> = {}) => {
+  const cancelledRun = async (files: Record<string, string> = {}, PATH = PLAIN_ENV.PATH) => {
     const { folder } = await aRepository({ ...files, [filePath]: '', 'kept.xml': PASSES })
-    const service = await startIn(folder, 'cp kept.xml junit.xml; echo written; sleep 600')
+    const script = 'cp kept.xml junit.xml; echo $$ > pid; echo written; exec sleep 600'
+    const service = await startIn(folder, script, 'junit.xml', { PATH })
     const runId = await service.startRun()
     await until(async () => (await service.outputOf(runId)).includes('written'), 'the report is written')
     await service.cancel(runId)
@@ -59,6 +60,16 @@ describe('a run that is cancelled', () => {
     // git does not list the other file of this name.
     const { status, results } = await cancelledRun({ '.gitignore': 'build', [`build/${filePath}`]: '' })
     expect([status, results?.testCases]).toMatchObject(['CANCELLED', [{ title: 'shop.CartTest > adds', filePath }]])
+  })
+
+  it('has them although git is slower than the end of the processes of the run', async () => {
+    const bin = temporaryFolder()
+    // The pause is longer than the service needs to kill what it finds then.
+    const slow = 'case "$*" in *ls-files*) while kill -0 "$(cat pid)" 2>&-; do sleep 0.05; done; sleep 0.5 ;; esac'
+    writeFileSync(join(bin, 'git'), `#!/bin/sh\n${slow}\nPATH=\${PATH#*:} exec git "$@"\n`, { mode: 0o755 })
+    const files = { '.gitignore': 'build', [`build/${filePath}`]: '' }
+    const { results } = await cancelledRun(files, `${bin}:${PLAIN_ENV.PATH}`)
+    expect(results?.testCases).toMatchObject([{ title: 'shop.CartTest > adds', filePath }])
   })
 
   it('waits 5 s for git at most, because the client waits, and then looks for all files', async () => {
