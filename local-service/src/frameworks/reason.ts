@@ -158,17 +158,20 @@ const ERROR_OF_COMPILER = /^\S.*: error(?: [A-Z]+\d+)?: \S/
 const LINE_OF_STACK = /^\s+(?:at |❯ )/
 /** Vitest prints it if nothing failed: ` RUN  v5.1.1 /shop`, ` ✓ a.test.js (1 test) 4ms`, ` Test Files  1 passed (1)`, `   Duration  257ms`. */
 const PROGRESS_OF_VITEST = /^ *(?:RUN {2}v|✓ |(?:Test Files|Tests|Start at|Duration) {2})/
+/** npm prints such lines behind the output of each script that failed. */
+const LINE_OF_NPM = /^npm (?:error|ERR!)(?! Missing script)/
 /** The signs around the last line of pytest: `==== no tests ran in 0.02s ====`. */
 const RULES_AROUND_LINE = /^([=*_─-])\1{2,} *| *([=*_─-])\2{2,}$/g
 
 /**
  * The last lines of the output, if the command exited with any other code than 0, also with 128 and more. Many readers show only the first line of a
- * reason. So it has the last line that begins as an error, else the last line that is neither of a stack nor progress. Undefined if there is none.
+ * reason. So it has the last line that begins as an error, else the last line that may be a reason. Undefined if there is none.
  */
 function quoteOutput(end: CommandEnd): Words | undefined {
   if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return undefined
   const lines = end.output.trim().split('\n')
-  const says = (line: string) => line.trim() !== '' && ![LINE_OF_STACK, PROGRESS_OF_VITEST].some((no) => no.test(line))
+  const noReasons = [/^\s*$/, LINE_OF_STACK, PROGRESS_OF_VITEST, LINE_OF_NPM]
+  const says = (line: string) => !noReasons.some((kind) => kind.test(line))
   // The quote has the last ten such lines, and the other lines between them. Otherwise, a long stack would push the reason out.
   const begin = lines.flatMap((line, index) => (says(line) ? index : [])).at(-QUOTED_LINES) ?? 0
   const quoted = lines.slice(begin)

@@ -233,6 +233,16 @@ describe('the output of any other tool', () => {
       `1 passed\nError: no db\n${'    at teardown (/shop/setup.ts:3:9)\n'.repeat(20)}    at run.js:1:2`,
       'Error: no db',
     ],
+    [
+      'what npm says first',
+      'the build is done\nnpm error Missing script: "test"\nnpm error\nnpm error To see a list of scripts, run:\nnpm error   npm run\nnpm error A complete log of this run can be found in: /home/ann/.npm/_logs/debug-0.log',
+      'npm error Missing script: "test"',
+    ],
+    [
+      'what stands before the lines of npm',
+      '> shop@1.0.0 test\ncoverage is below 90%\nnpm error code 1\nnpm error command failed\nnpm error A complete log of this run can be found in: /home/ann/.npm/_logs/debug-0.log',
+      'coverage is below 90%',
+    ],
     ['the last line', '◇ Test run started.\n↳ Swift\n✘ Test run with 2 tests failed', '✘ Test run with 2 tests failed'],
   ])('is quoted with %s in the first line, which is all that many readers show', (_what, output, line) => {
     const reason = whyNotPassed({ title: '`swift test`', isProjectCommand: true, args: [] }, exited(output), COMPLETE)
