@@ -1,4 +1,12 @@
-import { commandMessage, linesOf, outputLines, render, untruncated } from '../../src/text/safe-text.ts'
+import {
+  commandMessage,
+  html,
+  linesOf,
+  outputLines,
+  quote as quoteInPage,
+  render,
+  untruncated,
+} from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { truncate } from '../../src/text/visible-text.ts'
 
@@ -55,4 +63,12 @@ export function foldedGroup(title: string, text: string): string {
 export function toCommand(level: 'error' | 'warning', text: string): string {
   const message = commandMessage(linesOf(untrusted(text.trim())))
   return `::${level}::${message.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')}`
+}
+
+/** The job summary of a step that could not start the service. An earlier writer may have left an HTML block open, which an empty line closes. */
+export function notStartedSummary(reason: string): string {
+  const lines = reason.trim().split('\n')
+  return render(
+    html`\n\n## ❌ Local service not started\n${lines.map((line) => html`<p>${quoteInPage(untrusted(line), 1_000)}</p>\n`)}`,
+  )
 }

@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest'
-import { count, foldedGroup, quote, quoteAll, quoteCommand, toCommand, toLogLine, toLogText } from '../src/text.ts'
+import {
+  count,
+  foldedGroup,
+  notStartedSummary,
+  quote,
+  quoteAll,
+  quoteCommand,
+  toCommand,
+  toLogLine,
+  toLogText,
+} from '../src/text.ts'
 
 it.each([
   ['a value', quote('a\n"b"'), '"a\\n\\"b\\""'],
@@ -35,4 +45,10 @@ it('a line or a message is no other command, and a message cannot end the runner
   expect(toCommand('error', '🐙'.repeat(3000))).toBe(`::error::${'🐙'.repeat(40) + '\uFFFD'.repeat(2960)}`)
   expect(toCommand('warning', 'a'.repeat(5000))).toHaveLength('::warning::'.length + 4000)
   expect(toCommand('warning', '100 %\n::error::b')).toBe('::warning::100 %25%0A: :error::b')
+})
+
+it('the summary of a service that did not start has a paragraph for each line, without tags and mentions of others', () => {
+  expect(notStartedSummary('no <b>\n@octocat')).toBe(
+    '\n\n## ❌ Local service not started\n<p><code>no &lt;b&gt;</code></p>\n<p><code>@octocat</code></p>\n',
+  )
 })

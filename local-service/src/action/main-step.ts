@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { ServiceInputs } from '../settings/configuration.ts'
-import { foldedGroup, toCommand, toLogLine } from '../text.ts'
+import { foldedGroup, notStartedSummary, toCommand, toLogLine } from '../text.ts'
 import {
   environmentOfService,
   readEnd,
@@ -109,6 +109,12 @@ function appendTo(file: 'GITHUB_ENV' | 'GITHUB_OUTPUT' | 'GITHUB_STATE', entries
 }
 
 main(process.env).catch((error: unknown) => {
-  console.log(toCommand('error', messageOf(error)))
+  const reason = messageOf(error)
+  console.log(toCommand('error', reason))
   process.exitCode = 1
+  try {
+    appendFileSync(process.env.GITHUB_STEP_SUMMARY ?? '', notStartedSummary(reason))
+  } catch {
+    // The log has the reason.
+  }
 })

@@ -262,6 +262,7 @@ test.concurrent.for<[string, string[], message: string | RegExp, logged?: string
   expect(main).toMatchObject({ conclusion: 'failure', outputs: {} })
   expect(main.annotations).toMatchObject([{ level: 'error', message: expect.stringMatching(message) }])
   expect(main.log.join('\n')).toContain(logged)
+  expect(main.summary).toMatch(/^\n\n## ❌ Local service not started\n<p><code>.*<\/code><\/p>\n$/)
   // The service ends by itself, also if post never runs.
   if (ON_LINUX) await until(() => processesOf(step).length === 0)
   expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
