@@ -66,10 +66,12 @@ async function startAndWait(
   const handle: RunHandle = { id: runId, knownSinceMs: clock.now() }
   mainFile.started(runId, mayCancel)
   const runUrl = announceRun(runId, settings, world)
-  // Node says only in a later turn that nobody reads the line above. Then the step is aborted.
-  if (!wait) await clock.sleep(0)
-  // If the step was aborted during the start, `waitForRun` returns at once, and the run is treated like every run of an aborted step.
-  if (!wait && !signal.aborted) return { runId, runUrl, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
+  if (!wait) {
+    // Node says only in a later turn that nobody reads the line above. Then the step is aborted.
+    await clock.sleep(0)
+    if (!signal.aborted) return { runId, runUrl, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
+    // If the step was aborted, `waitForRun` returns at once, and the run is treated like every run of an aborted step.
+  }
 
   const output = new TestOutput(runId, settings.showOutput, world)
   const waited = await waitForRun({ ...settings, handle, deadlineMs, output }, world)

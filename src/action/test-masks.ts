@@ -7,8 +7,13 @@ const SHORTEST_MASK_CHARS = 4
 /** GitHub's runner (its ActionCommand) obeys a command at the start of a line, after what .NET takes for white space. */
 const MASK_COMMAND = /^[\s\u0085]*::add-mask(?: .*?)?::(.*)/is
 
+/** What stands behind the command. Undefined if the line is no such command. */
+function maskDataIn(line: string): string | undefined {
+  return MASK_COMMAND.exec(withoutTerminalSequences(line))?.[1]
+}
+
 export function isMaskCommand(line: string): boolean {
-  return MASK_COMMAND.test(withoutTerminalSequences(line))
+  return maskDataIn(line) !== undefined
 }
 
 /**
@@ -31,7 +36,7 @@ export class TestMasks {
    * not show the line, because one of its values is secret.
    */
   take(line: string): boolean {
-    const [, data = ''] = MASK_COMMAND.exec(withoutTerminalSequences(line)) ?? []
+    const data = maskDataIn(line) ?? ''
     // Of a value with several lines, the runner would also mask each line, even one of a single letter. So it gets the lines one by one, and none
     // of the short ones.
     const lines = data

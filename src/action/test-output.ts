@@ -124,7 +124,8 @@ export class TestOutput {
     const lines = service.redact(this.#line + text).split(/\r\n|\n|\r(?!$)/)
     // Of a long line, only the beginning is kept until its end comes, so that it does not fill the memory. What is between is lost.
     const begun = lines.pop() ?? ''
-    this.#line = begun.slice(0, isMaskCommand(begun) ? MASK_LINE_LIMIT_UNITS : LINE_LIMIT_UNITS)
+    const isLongMask = begun.length > LINE_LIMIT_UNITS && isMaskCommand(begun)
+    this.#line = begun.slice(0, isLongMask ? MASK_LINE_LIMIT_UNITS : LINE_LIMIT_UNITS)
     const shown = lines.filter((line) => !this.#masks.take(line)).map((line) => truncate(line, LINE_LIMIT_CHARS))
     if (shown.length > 0) log.info(outputLines(shown.map(untrusted), service.redact))
   }

@@ -73,6 +73,7 @@ export class InputReader {
 
   /** Records that the value of the input is invalid. `shown` is the value without secrets. But the user may have given the key there too. */
   refuse(name: string, what: Fragment, shown = this.text(name)): undefined {
+    // Not `keyRedaction`, because a key that is refused itself may be too long for its expression.
     const key = this.text('api-key')
     const safe = key.length < SHORTEST_KEY_CHARS ? shown : shown.replaceAll(key, '***')
     this.problem(fragment`${this.nameOf(name)}: "${safe}" ${what}`)

@@ -1,5 +1,4 @@
 import { isAbsolute } from 'node:path'
-import { type CommandEnd, STOPPED } from '../machine/command.ts'
 import { type GitOptions, readGit } from '../machine/git.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import { argvOf } from '../machine/script.ts'
@@ -28,11 +27,11 @@ const linesOf = (report: string) => report.split('\n').flatMap((line) => line.tr
 const GIT_SECONDS = 60
 
 /** The files of the repository, each with a zero byte behind it. Empty without a repository, and if git takes too long. */
-function listFiles(git: GitOptions, end: CommandEnd, reader: ResultReader): Promise<string> {
+function listFiles(git: GitOptions, reader: ResultReader): Promise<string> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const { signal } = reader.createLimit(GIT_SECONDS)
   // While a run is stopped, the processes with its marker are killed. So this git has no marker then.
-  const env = end === STOPPED ? { ...git.env, [MARKER_VARIABLE]: undefined } : git.env
+  const env = git.signal?.aborted ? { ...git.env, [MARKER_VARIABLE]: undefined } : git.env
   return readGit(args, { ...git, env, signal }).catch(() => '')
 }
 
@@ -55,7 +54,7 @@ export const junit: Framework = {
           folders,
           old,
           end,
-          repositoryFiles: await listFiles(git, end, reader),
+          repositoryFiles: await listFiles(git, reader),
         }),
     }
   },

@@ -56,7 +56,10 @@ export function indexFiles(folders: TestedFolders, listed: string) {
   return {
     ...folders,
     read,
-    /** Whether a file is of this repository, and not of a submodule, whose files git does not list. With this method, the object is a `Repository`, which `placeIn` needs. */
+    /**
+     * Whether a file is of this repository, and not of a submodule, whose files git does not list. With this method, the object is a `Repository`,
+     * which `placeIn` needs.
+     */
     isOwnFile: (file: string) => paths.has(file),
     named: (name: string) => byName.get(name) ?? [],
     /** Where a file with this ending declares a test of a package of Go, or of a feature of Gherkin. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { killProcesses, MARKER_VARIABLE, type ProcessGroup, startGuard, stopProcesses } from './processes.ts'
+import { whyNotFound } from './program.ts'
 
 export interface Command {
   readonly argv: readonly string[]
@@ -99,8 +99,7 @@ function whyNotStarted(error: unknown, { argv: [program], folder }: Command): st
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'E2BIG') return 'its arguments and variables are larger than this system allows'
   if (code === 'EACCES') return `${program} is not executable, or its folder cannot be read`
-  // The system has one error for a missing program and a missing folder.
-  if (code === 'ENOENT') return existsSync(folder) ? `there is no program ${program}` : `there is no folder ${folder}`
+  if (code === 'ENOENT') return whyNotFound(program, folder)
   return messageOf(error)
 }
 

@@ -33,12 +33,13 @@ export function callProgram(argv: readonly string[], options: ProgramOptions): P
       else if (error.name === 'AbortError') {
         reject(new ProgramError(stop ? 'it was stopped' : `it took longer than ${limitMs / 1000} s`))
       } else if (error.code === 'ENOENT') {
-        // The system has one error for a missing program and a missing folder.
-        const isMissing = existsSync(folder)
-        reject(
-          new ProgramError(isMissing ? `there is no program ${program}` : `there is no folder ${folder}`, isMissing),
-        )
+        reject(new ProgramError(whyNotFound(program, folder), existsSync(folder)))
       } else reject(new ProgramError(stderr.trim() || error.message))
     })
   })
+}
+
+/** What ENOENT means for a program that runs in a folder: the system has one error for a missing program and a missing folder. */
+export function whyNotFound(program: string | undefined, folder: string): string {
+  return existsSync(folder) ? `there is no program ${program}` : `there is no folder ${folder}`
 }

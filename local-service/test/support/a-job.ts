@@ -32,9 +32,9 @@ export const PASSING = `import { test } from 'vitest'\ntest('adds', () => {})`
 export const HANGING = `import { test } from 'vitest'
 import { writeFileSync } from 'node:fs'
 test('hangs', { timeout: 3_600_000 }, () => { writeFileSync('pid', String(process.pid)); return new Promise(() => {}) })`
-/** What a script does instead, if nothing depends on Vitest. Vitest takes a second to start. */
 const ADDS = { project: '', file: 'cart.test.js', id: 'adds', path: ['adds'], status: 'PASSED', durationMs: 1 }
 const REPORT = { writer: 'w', event: 'finished', tests: [ADDS], files: [], errors: [] }
+/** What a script does instead, if nothing depends on Vitest. Vitest takes a second to start. */
 export const PASSING_SCRIPT = `echo '${JSON.stringify(REPORT)}' > "$LOCAL_SERVICE_REPORT_FILE"`
 export const HANGING_SCRIPT = 'echo $$ > pid; exec sleep 3600'
 
