@@ -112,10 +112,13 @@ describe('a run that is started and waited for', () => {
   })
 
   test('measures limits and times from the beginning of the step, whatever time the clock shows', async () => {
-    const { outcome, endedMs } = await step({
+    const { outcome, endedMs, world } = await step({
       script: { start: [failure(REFUSED), ...STARTED], get: [NOT_FOUND, response(QUEUED), response(PASSED)] },
       begunMs: 1_000_000,
     })
+    const [start, , poll] = world.texts('info ')
+    expect(start).toMatch(/The step tries again in 750 ms, for 59 s at most\.$/)
+    expect(poll).toMatch(/^Run run-1: after 0 ms, the status cannot be read, because /)
     // Right after its start, the service may not know the run yet.
     expect(outcome.conclusion).toBe('passed')
     expect(endedMs).toBe(1_000_000 + 750 + 100 + 750 + 330.75)
@@ -235,6 +238,15 @@ test('the limit of the wait counts from the beginning of the start, fails the st
   expect(mainFile).toEqual(['starting', 'started run-1', 'removed'])
   expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
   expect(world.effects.find(({ text }) => text.includes('Cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
+})
+
+test('the cancel after the limit of the wait is tried for up to 15 s, and post tries it again', async () => {
+  const cancel = [failure(statusFailure(503))]
+  const { outcome, endedMs, mainFile } = await step({ script: { start: STARTED, get: [response(RUNNING)], cancel } })
+  expect(outcome).toMatchObject({ conclusion: 'wait-timeout', cancellation: { kind: 'failed' } })
+  // No try begins in the last second.
+  expect(endedMs).toBe(SETTINGS.waitLimitMs + 14_000)
+  expect(mainFile).toEqual(['starting', 'started run-1'])
 })
 
 test('a run that has finished when the step gives it up has all its output in the log before the verdict', async () => {

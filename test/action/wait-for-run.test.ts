@@ -122,9 +122,10 @@ describe('a poll that fails', () => {
     })
 
     test('but not if a response came between them', async () => {
-      const down = failure(statusFailure(503, 0.8 * failureLimitMs))
-      const { ending } = await wait({ failureLimitMs, replies: [down, response(RUNNING), down, response(PASSED)] })
+      const replies = [failure(DOWN), response(RUNNING), failure(DOWN, failureLimitMs - 1), response(PASSED)]
+      const { ending, endedMs } = await wait({ failureLimitMs, replies })
       expect(ending).toEqual({ kind: 'finished', run: PASSED })
+      expect(endedMs).toBeGreaterThan(failureLimitMs)
     })
   })
 
@@ -231,6 +232,13 @@ describe('when the step is cancelled', () => {
     const { end, endedMs } = await wait({ replies, pollIntervalMs: 3_000, signalAtMs: 5_000 })
     expect(end).toEqual({ ending: { kind: 'aborted', cause: 'system signal' }, run })
     expect(endedMs).toBe(5_000)
+  })
+
+  test('in the last poll, after the limit of the wait, the wait ends because of the signal', async () => {
+    const replies = [response(RUNNING), noResponse]
+    const limit = { waitLimitMs: 10_000, pollIntervalMs: 9_000, signalAtMs: 12_000 }
+    const { end } = await wait({ replies, ...limit })
+    expect(end).toEqual({ ending: { kind: 'aborted', cause: 'system signal' }, run: RUNNING })
   })
 
   test('before the first poll, nothing is sent', async () => {
