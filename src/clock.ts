@@ -19,10 +19,10 @@ export const systemClock: Clock = {
 }
 
 /**
- * Waits until Node has called the handlers of all system signals that have arrived. Node reads signals once in each turn of the event loop,
- * and this turn may already have done so. After two turns, Node has read them.
+ * Waits until Node has handled all that had arrived before: system signals, and what came over connections. Node looks for both once in each
+ * turn of the event loop, and this turn may already have done so. After two turns, Node has handled them.
  */
-export async function pendingSignals(): Promise<void> {
+export async function pendingEvents(): Promise<void> {
   await turn()
   await turn()
 }

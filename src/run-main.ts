@@ -1,7 +1,7 @@
 import { isReadByRunner } from './action/abort.ts'
 import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
-import { systemClock as clock, pendingSignals } from './clock.ts'
+import { systemClock as clock, pendingEvents } from './clock.ts'
 import { programText } from './files/program-text.ts'
 import { defaultReportFolder, writeReportFiles } from './files/report-files.ts'
 import { keepCommentUpToDate } from './github/comment.ts'
@@ -48,7 +48,7 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
         keepCommentUpToDate({ env, event, settings: comment, success, build, log, clock, signal }),
     }
     // If a system signal came while the action was loading, the step is aborted now, and starts nothing.
-    await pendingSignals()
+    await pendingEvents()
     const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
     return success
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import { type Clock, pendingEvents } from '../clock.ts'
 import { type Failure, isFailure } from '../model/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
 import { messageOf, untrusted } from '../text/untrusted.ts'
@@ -74,7 +74,12 @@ async function interruption(
 ): Promise<Failure> {
   const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
   const deadlineMs = clock.now() + ms
-  await clock.sleep(ms, AbortSignal.any([signal, stopTimers]))
+  const sleep = async (forMs: number, until: AbortSignal) => {
+    await clock.sleep(forMs, until)
+    // If the process was frozen, the response may have arrived meanwhile. Node calls timers first, so it has not read the response yet.
+    if (exchange.isSent) await pendingEvents()
+  }
+  await sleep(ms, AbortSignal.any([signal, stopTimers]))
   // The response has come, so nobody reads this failure.
   if (stopTimers.aborted) return ABORTED
   if (!signal.aborted) {
@@ -84,7 +89,7 @@ async function interruption(
   }
   if (!exchange.isSent) return ABORTED_BEFORE_SENT
   const graceMs = Math.min(graceIfSentMs?.() ?? 0, deadlineMs - clock.now())
-  if (graceMs > 0) await clock.sleep(graceMs, stopTimers)
+  if (graceMs > 0) await sleep(graceMs, stopTimers)
   return ABORTED
 }
 

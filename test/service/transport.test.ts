@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseRetryAfter } from '../../src/service/requests.ts'
 import { REQUEST_LIMIT_MS } from '../../src/service/transport.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -440,6 +442,43 @@ describe('the signal', () => {
     controller.abort()
     await betweenPolls()
     go.resolve()
+    expect(await request).toMatchObject({ json: { runId: 'r-1' } })
+  })
+})
+
+/** A server in a thread of its own. It responds when `state` is 1, and sets it to 2 when the response is in the client's socket. */
+const SERVER_IN_A_THREAD = `
+const { createServer } = require('node:http')
+const { parentPort, workerData: state } = require('node:worker_threads')
+const server = createServer((_, response) => {
+  parentPort.postMessage('has the request')
+  Atomics.wait(state, 0, 0)
+  response.setHeader('content-type', 'application/json')
+  response.end('{"runId":"r-1"}', () => {
+    Atomics.store(state, 0, 2)
+    Atomics.notify(state, 0)
+  })
+})
+server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
+
+describe('a process that was frozen', () => {
+  it('takes the response that has arrived meanwhile, although the time limit has passed too', async () => {
+    const state = new Int32Array(new SharedArrayBuffer(4))
+    const thread = new Worker(SERVER_IN_A_THREAD, { eval: true, workerData: state })
+    onTestFinished(() => void thread.terminate())
+    const [port] = await once(thread, 'message')
+    const limit = Promise.withResolvers<void>()
+    const clock = Object.assign(new FakeClock(), { sleep: () => limit.promise })
+    const { post } = await requestsTo(`http://127.0.0.1:${port}`, { clock })
+    const request = post()
+    await once(thread, 'message')
+    // Now this thread is frozen. Its timers wait, and so does the response.
+    setTimeout(limit.resolve)
+    Atomics.store(state, 0, 1)
+    Atomics.notify(state, 0)
+    Atomics.wait(state, 0, 1)
+    // The time of a timer of Node.
+    Atomics.wait(state, 0, 2, 2)
     expect(await request).toMatchObject({ json: { runId: 'r-1' } })
   })
 })
