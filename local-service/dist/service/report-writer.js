@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, openSync, writeSync } from 'node:fs';
+import { openSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 // The service's reporters in Vitest, Playwright Test and Jest write the same report with this file. It runs in the project's own
@@ -39,6 +39,9 @@ export class ReportWriter {
     #counts = { PASSED: 0, FLAKY: 0, FAILED: 0, TIMEDOUT: 0, INTERRUPTED: 0, SKIPPED: 0 };
     #total;
     #writtenProgress = '';
+    /** What could not be written yet. */
+    #unwritten = Buffer.alloc(0);
+    #writesAtExit = false;
     hasFinished = false;
     /** When the number of all tests is known. */
     setTotal(total) {
@@ -86,7 +89,32 @@ export class ReportWriter {
         if (this.#files === undefined)
             return;
         const line = { ...event, writer: this.#id };
-        appendFileSync(this.#files.report, `${JSON.stringify(line)}\n`);
+        this.#unwritten = Buffer.concat([this.#unwritten, Buffer.from(`${JSON.stringify(line)}\n`)]);
+        if (this.#writeRest() === undefined || this.#writesAtExit)
+            return;
+        this.#writesAtExit = true;
+        process.once('exit', () => {
+            const problem = this.#writeRest();
+            if (problem !== undefined)
+                process.stderr.write(`The report of the tests could not be written: ${problem}\n`);
+        });
+    }
+    /**
+     * Jest may run tests in this process, and they may replace the functions of `fs`. So this calls only `writeSync`, which was imported before,
+     * and calls no other function of `fs` itself. If a test has replaced all files, as `mock-fs` does, the lines are written later. Returns why
+     * lines are left.
+     */
+    #writeRest() {
+        try {
+            while (this.#files !== undefined && this.#unwritten.length > 0) {
+                this.#unwritten = this.#unwritten.subarray(writeSync(this.#files.report, this.#unwritten));
+            }
+            return undefined;
+        }
+        catch (error) {
+            // If the lines can never be written, the report is not complete, and the run does not pass.
+            return error;
+        }
     }
     #writeProgress() {
         const { PASSED, FLAKY, FAILED, TIMEDOUT, SKIPPED } = this.#counts;
@@ -95,8 +123,13 @@ export class ReportWriter {
         // The start of a test changes no number.
         if (this.#files === undefined || text === this.#writtenProgress)
             return;
-        writeSync(this.#files.progress, text, 0);
-        this.#writtenProgress = text;
+        try {
+            writeSync(this.#files.progress, text, 0);
+            this.#writtenProgress = text;
+        }
+        catch {
+            // The next number is written again.
+        }
     }
     /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */
     describeFailure(errors, placesOf) {

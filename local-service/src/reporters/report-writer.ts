@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, openSync, writeSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 
@@ -119,6 +119,9 @@ export class ReportWriter {
   readonly #counts = { PASSED: 0, FLAKY: 0, FAILED: 0, TIMEDOUT: 0, INTERRUPTED: 0, SKIPPED: 0 }
   #total: number | undefined
   #writtenProgress = ''
+  /** What could not be written yet. */
+  #unwritten = Buffer.alloc(0)
+  #writesAtExit = false
   hasFinished = false
 
   /** When the number of all tests is known. */
@@ -173,7 +176,30 @@ export class ReportWriter {
   #write(event: ReportEvent): void {
     if (this.#files === undefined) return
     const line: ReportLine = { ...event, writer: this.#id }
-    appendFileSync(this.#files.report, `${JSON.stringify(line)}\n`)
+    this.#unwritten = Buffer.concat([this.#unwritten, Buffer.from(`${JSON.stringify(line)}\n`)])
+    if (this.#writeRest() === undefined || this.#writesAtExit) return
+    this.#writesAtExit = true
+    process.once('exit', () => {
+      const problem = this.#writeRest()
+      if (problem !== undefined) process.stderr.write(`The report of the tests could not be written: ${problem}\n`)
+    })
+  }
+
+  /**
+   * Jest may run tests in this process, and they may replace the functions of `fs`. So this calls only `writeSync`, which was imported before,
+   * and calls no other function of `fs` itself. If a test has replaced all files, as `mock-fs` does, the lines are written later. Returns why
+   * lines are left.
+   */
+  #writeRest(): unknown {
+    try {
+      while (this.#files !== undefined && this.#unwritten.length > 0) {
+        this.#unwritten = this.#unwritten.subarray(writeSync(this.#files.report, this.#unwritten))
+      }
+      return undefined
+    } catch (error) {
+      // If the lines can never be written, the report is not complete, and the run does not pass.
+      return error
+    }
   }
 
   #writeProgress(): void {
@@ -182,8 +208,12 @@ export class ReportWriter {
     const text = JSON.stringify({ ...counts, total: this.#total }).padEnd(PROGRESS_BYTES)
     // The start of a test changes no number.
     if (this.#files === undefined || text === this.#writtenProgress) return
-    writeSync(this.#files.progress, text, 0)
-    this.#writtenProgress = text
+    try {
+      writeSync(this.#files.progress, text, 0)
+      this.#writtenProgress = text
+    } catch {
+      // The next number is written again.
+    }
   }
 
   /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */

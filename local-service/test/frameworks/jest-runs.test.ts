@@ -116,6 +116,17 @@ describe('a run of Jest', () => {
     expect([run.status, run.cases]).toEqual(['INTERRUPTED', ['PASSED passes', 'INTERRUPTED ends']])
   })
 
+  it('may replace the functions of `fs` that its tests call, because the service calls none of them', async () => {
+    const spies =
+      "const fs = require('node:fs')\nbeforeAll(() => jest.spyOn(fs, 'writeFileSync').mockImplementation(() => {}))"
+    const files = {
+      'a.test.js': `${spies}\nit('saves nothing', () => expect(fs.writeFileSync).not.toHaveBeenCalled())`,
+      'b.test.js': `${spies}\nit('saves', () => expect(fs.writeFileSync).toHaveBeenCalled())`,
+    }
+    const run = await runJest(files, { args: ['--runInBand'] })
+    expect(run.cases).toEqual(['PASSED saves nothing', 'FAILED saves'])
+  })
+
   it('may be of version 29.0', async () => {
     const packages = Object.entries(OLDEST_JEST).map(([path, text]) => [`node_modules/${path}`, text])
     const folder = await folderWith({ 'package.json': '{}', ...Object.fromEntries(packages) })

@@ -32,6 +32,24 @@ it('the results of two processes are kept, also if both have one id because they
   expect(read()?.testCases.map(({ title }) => title)).toEqual(['a', 'b'])
 })
 
+it('lines are written later if a test has replaced all files meanwhile, as `mock-fs` does', () => {
+  const { read } = prepareReport()
+  const report = new ReportWriter()
+  const test = { id: '1', project: '', file: '/shop/a.test.ts', path: ['a'] }
+  // This is what mock-fs replaces.
+  const { binding } = process as unknown as { binding(name: 'fs'): Record<string, unknown> }
+  const replaced = binding('fs')
+  const { writeBuffer, writeString } = replaced
+  const fails = () => {
+    throw new Error('EBADF: bad file descriptor')
+  }
+  Object.assign(replaced, { writeBuffer: fails, writeString: fails })
+  report.startTest(test)
+  Object.assign(replaced, { writeBuffer, writeString })
+  report.finishTest(test, { status: 'PASSED', durationMs: 0 })
+  expect(read()?.testCases).toMatchObject([{ title: 'a', status: 'PASSED' }])
+})
+
 it('the middle of a very long message is left out, and frames without end are', () => {
   const report = aWriter()
   const error = { message: `begin${' '.repeat(1_000_000)}end`, stack: '    at pay (/shop/a.ts:1:1)\n'.repeat(1000) }
