@@ -61,7 +61,8 @@ export function readEvents(file: string): Events {
     events.add(line)
     processes.set(line.writer, events)
   }
-  return [...processes.values()].map((events) => events.toEvents()).reduce(joinEvents, NO_EVENTS)
+  const [first = NO_EVENTS, ...others] = [...processes.values()].map((events) => events.toEvents())
+  return others.reduce(joinEvents, first)
 }
 
 class EventsOfProcess {
@@ -117,21 +118,25 @@ const NO_EVENTS: Events = {
 }
 
 /**
- * A command may start the framework several times, for example in each package of a workspace, or again for the tests that failed. So what a
- * process says of a file replaces what earlier processes said of it. The report is complete if the process that began last has finished. A
- * process that neither finished nor found a test file does not count.
+ * A command may start the framework several times, for example in each package of a workspace, or again for the tests that failed. Then:
+ * 1. The last result of a test counts, unless it was skipped, because this process may have selected other tests of the file.
+ * 2. What a process says of a file as a whole replaces what earlier processes said of it.
+ * 3. The report is complete if the process that began last has finished, and if it has run each file of the processes that have not.
+ * 4. A process that neither finished nor found a test file does not count. If it failed, the exit code of the command says so.
  */
 function joinEvents(earlier: Events, later: Events): Events {
   const said = [...earlier.said, ...later.said]
-  const files = new Set([...later.tests, ...later.filesWithoutTest, ...later.failedFiles].map(keyOfFile))
-  // The later process says nothing about tests. If it failed, the exit code of the command says so.
+  const files = filesIn(later)
   if (!later.isComplete && files.size === 0) return { ...earlier, said }
   const isOther = (one: FileFacts) => !files.has(keyOfFile(one))
+  const ran = new Set(later.tests.filter(({ status }) => status !== 'SKIPPED').map(keyOfTest))
+  const kept = earlier.tests.filter((test) => !ran.has(keyOfTest(test)))
+  const known = new Set(kept.map(keyOfTest))
   return {
-    isComplete: later.isComplete,
+    isComplete: later.isComplete && (earlier.isComplete || [...filesIn(earlier)].every((file) => files.has(file))),
     status: later.status,
     hasCoverage: later.hasCoverage,
-    tests: [...earlier.tests.filter(isOther), ...later.tests],
+    tests: [...kept, ...later.tests.filter((test) => !known.has(keyOfTest(test)))],
     filesWithoutTest: [...earlier.filesWithoutTest.filter(isOther), ...later.filesWithoutTest],
     failedFiles: [...earlier.failedFiles.filter(isOther), ...later.failedFiles],
     errors: [...earlier.errors, ...later.errors],
@@ -140,7 +145,15 @@ function joinEvents(earlier: Events, later: Events): Events {
   }
 }
 
+function filesIn({ tests, filesWithoutTest, failedFiles }: Events): Set<string> {
+  return new Set([...tests, ...filesWithoutTest, ...failedFiles].map(keyOfFile))
+}
+
 /** Two framework projects may have the same file. */
 function keyOfFile({ project, file }: FileFacts): string {
   return JSON.stringify([project, file])
+}
+
+function keyOfTest({ path, ...file }: ReportedTest): string {
+  return JSON.stringify([keyOfFile(file), path])
 }

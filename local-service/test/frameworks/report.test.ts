@@ -156,6 +156,35 @@ describe('a report', () => {
         true,
       ],
       [
+        'the tests of one file that two processes have selected',
+        [
+          ...by(1, endOf({ tests: [TEST, { ...TEST, path: ['pays'], status: 'SKIPPED' }] })),
+          ...by(
+            2,
+            endOf({
+              tests: [
+                { ...TEST, status: 'SKIPPED' },
+                { ...TEST, path: ['pays'] },
+              ],
+            }),
+          ),
+        ],
+        ['PASSED adds', 'PASSED pays'],
+        true,
+      ],
+      [
+        'the tests that were running when an earlier process ended',
+        [...by(1, begun), ...by(2, endOf({ tests: [TEST] }))],
+        ['INTERRUPTED pays', 'PASSED adds'],
+        false,
+      ],
+      [
+        'all tests if a later process has run the files of a process that ended early',
+        [...by(1, begun), ...by(2, endOf({ tests: [TEST, inB] }))],
+        ['PASSED adds', 'PASSED pays'],
+        true,
+      ],
+      [
         'no failure of a file that runs again',
         [...by(1, endOf({ files: [brokenFile] })), ...by(2, endOf({ tests: [TEST] }))],
         ['PASSED adds'],
