@@ -87,12 +87,30 @@ function findNode({ PATH = '' }: NodeJS.ProcessEnv): string {
 }
 
 /** The environment of the project's commands. In a container, it has nothing of the service's environment. */
-function testEnvironment({ project, tested, resources, serviceEnv, variables }: RunContext): NodeJS.ProcessEnv {
+function testEnvironment({
+  project,
+  checkout,
+  tested,
+  resources,
+  serviceEnv,
+  variables,
+}: RunContext): NodeJS.ProcessEnv {
   if (project.container !== undefined) {
     // If the image does not know the user, the user has no home folder. But npm, for example, writes to the home folder.
     return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: resources.homeFolder }), ...variables }
   }
-  const env: NodeJS.ProcessEnv = { CI: 'true', ...serviceEnv, ...variables }
+  const env: NodeJS.ProcessEnv = {
+    CI: 'true',
+    ...serviceEnv,
+    // A shell sets it too. Otherwise, it would be the folder of whoever has started the service.
+    PWD: tested.folder,
+    // In a work tree, a path that a configuration builds from it would lead to the files of another commit.
+    ...(serviceEnv.GITHUB_WORKSPACE === checkout.original.root ? { GITHUB_WORKSPACE: tested.root } : {}),
+    ...variables,
+  }
   const commands = foldersBetween(tested).map((at) => join(at, 'node_modules/.bin'))
-  return { ...env, PATH: [...commands, env.PATH ?? []].flat().join(delimiter) }
+  const own = env.PATH ?? []
+  // `npx vitest` too puts the commands of the project first. A `command` is as in `run:`, where the machine's commands come first.
+  const folders = project.command === undefined ? [...commands, own] : [own, ...commands]
+  return { ...env, PATH: folders.flat().join(delimiter) }
 }

@@ -22,12 +22,25 @@ async function variablesIn(service: StartedService, names: string[], overrides: 
 describe("a test process's environment", () => {
   const puppetIn = (folder: string) => ({ shop: puppetProject(folder) })
 
-  it("has the project's own commands first on its PATH, up to the root of its repository, then the person's", async () => {
+  it("has the person's PATH in a command, then the project's own commands up to the root of its repository", async () => {
     const { folder } = await aRepository({ 'packages/shop/a.txt': '' })
     const project = join(folder, 'packages/shop')
-    const service = await startService({ projects: puppetIn(project), env: { ...PLAIN_ENV, PATH: '/bin:/usr/bin' } })
+    const env = { ...PLAIN_ENV, PATH: '/bin:/usr/bin', PWD: '/of/the/person' }
+    const service = await startService({ projects: puppetIn(project), env })
     const bins = [project, join(folder, 'packages'), folder].map((parent) => join(parent, 'node_modules/.bin'))
-    expect(await variablesIn(service, ['PATH', 'CI'])).toEqual([[...bins, '/bin:/usr/bin'].join(':'), 'true'])
+    const values = await variablesIn(service, ['PATH', 'CI', 'PWD'])
+    expect(values).toEqual([['/bin:/usr/bin', ...bins].join(':'), 'true', project])
+  })
+
+  it('has the work tree in place of the workspace of the job if it tests another branch', async () => {
+    const { folder } = await aRepository({ 'a.txt': '' })
+    const service = await startService({ projects: puppetIn(folder), env: { ...PLAIN_ENV, GITHUB_WORKSPACE: folder } })
+    const { envOverrides } = puppet({ tellsVariables: ['GITHUB_WORKSPACE', 'PWD'] })
+    const inTree = await service.run({ envOverrides, branch: 'other' })
+    const [workspace, pwd] = inTree.results?.testCases.map(({ title }) => title.replace(/^.*?=/, '')) ?? []
+    expect(workspace).not.toBe(folder)
+    expect(workspace).toBe(pwd)
+    expect(await variablesIn(service, ['GITHUB_WORKSPACE'])).toEqual([folder])
   })
 
   it("has the person's TMPDIR, unless the request gives another", async () => {
@@ -48,6 +61,15 @@ describe('the Node that runs the tests', () => {
   it('is the first on the PATH, and not a folder of this name', async () => {
     const [withFolder, withNode] = [await folderWith({ 'node/a.js': '' }), await folderWith({ node: '' })]
     expect(await nodeFrom('', withFolder, withNode, '/bin')).toMatchObject({ node: join(withNode, 'node') })
+  })
+
+  it("is the project's own, as with npx, if it has a package for it", async () => {
+    const folder = await folderWith({
+      'node_modules/vitest/package.json': '{"bin":"cli.js"}',
+      'node_modules/.bin/node': '',
+    })
+    const found = findInstalled(runContextIn(folder, { serviceEnv: { PATH: '/bin' } }, { folder, framework: 'vitest' }))
+    expect(found).toMatchObject({ node: join(folder, 'node_modules/.bin/node') })
   })
 
   it('is the one that runs the service if there is none on the PATH', async () => {
