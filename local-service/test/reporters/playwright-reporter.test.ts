@@ -1,4 +1,4 @@
-import type { FullConfig, FullResult, Suite, TestCase, TestError } from '@playwright/test/reporter'
+import type { FullConfig, FullResult, Suite, TestCase, TestError, TestResult } from '@playwright/test/reporter'
 import { describe, expect, it } from 'vitest'
 import EventReporter from '../../src/reporters/playwright-reporter.ts'
 import { SHARD_ROOTS } from '../../src/reporters/report-writer.ts'
@@ -11,7 +11,7 @@ interface Ended {
   readonly title: string
   readonly of?: object
   readonly outcome?: 'skipped' | 'expected' | 'flaky' | 'unexpected'
-  readonly status?: 'passed' | 'failed' | 'interrupted'
+  readonly status?: 'passed' | 'failed' | 'timedOut' | 'interrupted'
   readonly errors?: readonly TestError[]
 }
 
@@ -127,4 +127,23 @@ it('a test that is tried again has no result meanwhile, and is flaky when it has
   for (const test of all) for (const result of test.results) reporter.onTestEnd(test, result)
   expect(progress()).toEqual({ total: 2, passed: 1, failed: 0, flaky: 1, skipped: 0 })
   expect(read()?.testCases).toMatchObject([{ status: 'INTERRUPTED' }, { title: 'ships', status: 'FLAKY' }])
+})
+
+it('a failed test whose next attempt is skipped, as in the mode `serial`, has the reason of its failed attempt', () => {
+  const { reporter, all, read } = beginRun([
+    { title: 'pays', outcome: 'unexpected', status: 'failed', errors: [{ message: 'no money' }] },
+    {
+      title: 'hangs',
+      outcome: 'unexpected',
+      status: 'timedOut',
+      errors: [{ message: 'Test timeout of 400ms exceeded.' }],
+    },
+  ])
+  const skipped = { status: 'skipped', errors: [], duration: 0, attachments: [], steps: [], retry: 1 } as unknown
+  for (const { results } of all) results.push(skipped as TestResult)
+  reporter.onEnd({ status: 'failed' } as FullResult)
+  expect(read()?.testCases).toMatchObject([
+    { status: 'FAILED', message: 'no money' },
+    { status: 'TIMEDOUT', message: 'Test timeout of 400ms exceeded.' },
+  ])
 })
