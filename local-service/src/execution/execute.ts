@@ -23,7 +23,7 @@ export interface RunningTests {
   testCases(): Promise<readonly TestCase[]>
 }
 
-/** `onTests` is called when the tests begin. */
+/** `onTests` is called when the tests begin, and when they have ended and the fix begins. */
 export async function executeRun(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { output, resources, stop } = run
   // With it, the folders above it are made too: all that the run writes is in them.
@@ -36,6 +36,8 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
     await output.keepFiles(resources.filesFolder)
     // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
     if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
+      // If the run is stopped now, the fix may have changed the reports of the tests.
+      onTests({ progress: () => undefined, testCases: async () => outcome.testCases })
       run.log(`auto-fix: ${await fixTests(run)}`)
     }
     return outcome

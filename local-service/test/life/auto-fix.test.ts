@@ -102,4 +102,17 @@ describe('auto-fix', () => {
     await until(() => log().includes('auto-fix: It failed: git add failed: it was stopped'))
     expect(isAlive(pid)).toBe(false)
   })
+
+  it('is stopped by a cancel of its run, which has the results from before the fix', async () => {
+    const file = join(temporaryFolder(), 'pid')
+    const report = (inside: string) =>
+      `printf '<testsuite><testcase name="pays">${inside}</testcase></testsuite>' > junit.xml`
+    const settings = { framework: undefined, command: `${report('<failure/>')}; exit 1`, report: 'junit.xml' }
+    const { service } = await startFixing(`${report('')}; echo $$ > ${file}; exec sleep 300`, settings)
+    const runId = await service.startRun({ autofix: true })
+    await pidsIn(file)
+    await service.cancel(runId)
+    const { status, results } = (await service.get(runId)).body
+    expect([status, results?.testCases]).toMatchObject(['CANCELLED', [{ title: 'pays', status: 'FAILED' }]])
+  })
 })
