@@ -71,10 +71,12 @@ export default class EventReporter {
         return this.#describeResult(test, result);
     }
     #describeResult(test, result) {
-        const status = statusOf(test, result);
         const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0);
         const lastFailed = test.results.findLast(({ errors }) => errors.length > 0);
-        const shown = status === 'FLAKY' && lastFailed !== undefined ? lastFailed : result;
+        // In the mode `serial`, the next attempt of a failed test is skipped if a test before it fails in that attempt.
+        const isDecidedBefore = test.outcome() === 'flaky' || result.status === 'skipped';
+        const shown = isDecidedBefore && lastFailed !== undefined ? lastFailed : result;
+        const status = statusOf(test, shown);
         const failure = this.#failureOf(test, status, shown);
         const details = this.#describeDetails(test, shown);
         return { status, durationMs, failure: failure && { ...failure, message: failure.message.trimEnd() + details } };

@@ -29,7 +29,7 @@ const KILLED =
   'choose a runner with more memory, or let fewer tests run at once. A step or a test may also have killed it. The log above has its last lines.'
 
 const NO_RUN =
-  'No gate has started a run at this local service, so it has tested nothing. If a gate behind it has failed, its message says why. ' +
+  'No gate has asked this local service for a run, so it has tested nothing. If a gate behind it was skipped or has failed, its step says why. ' +
   'Otherwise, put a gate directly behind this local service, because a gate uses the local service that started last.'
 
 const NOT_AWAITED =

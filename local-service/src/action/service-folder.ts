@@ -1,4 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { readPartOfFile } from '../machine/files.ts'
 
@@ -36,7 +37,7 @@ export function serviceFolder(path: string) {
 }
 
 /**
- * Whether no run has begun at this service. The first run that begins creates the folder of the runs, which stays until post. If somebody has
+ * Whether no client has asked this service for a run. The first request creates the folder of the runs, which stays until post. If somebody has
  * removed the log, the folder of the runs may have been removed too. So the service then counts as used.
  */
 export function wasNeverUsed({ log, dataFolder }: ServiceFolder): boolean {
@@ -44,15 +45,19 @@ export function wasNeverUsed({ log, dataFolder }: ServiceFolder): boolean {
 }
 
 /**
- * The inputs and files of a step, the runner's tokens (`ACTIONS_`), and the variables with which a step has announced a service. The tests must not
- * get them.
+ * The inputs of a step, the runner's tokens (`ACTIONS_`), and the variables with which a step has announced a service. The tests must not get
+ * them.
  */
 const HIDDEN_FROM_SERVICE =
-  /^(INPUT_(WORKING-DIRECTORY|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
+  /^(INPUT_(WORKING-DIRECTORY|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*)$/
+
+/** The runner reads these files at the end of the step of the local service. Tests may write to them later, as they do by hand. */
+const FILES_OF_STEP = /^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
 
 /** The environment of the service and of the process that cleans up. That process reads what tests wrote, so it gets no secrets either. */
 export function environmentOfService(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !HIDDEN_FROM_SERVICE.test(name)))
+  const entries = Object.entries(process.env).filter(([name]) => !HIDDEN_FROM_SERVICE.test(name))
+  return Object.fromEntries(entries.map(([name, value]) => [name, FILES_OF_STEP.test(name) ? devNull : value]))
 }
 
 export const TITLE_OF_LOG = 'Log of the local service'

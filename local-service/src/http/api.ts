@@ -69,6 +69,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   const find = ({ projectId, runId }: { projectId: string; runId: string }) =>
     findRun(queue, runId, (run) => run.projectId === projectId && run.suite === undefined)
   api.post(RUNS, async (c) => {
+    store.markUsed()
     const { frameworkProjects, ...parameters } = parseStart(await c.req.text())
     const project = orNotFound('project', c.req.param('projectId'), projects)
     const selection = { frameworkProjects, files: [] }
@@ -109,6 +110,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
 
 function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: ServiceContext): void {
   api.post('/v1/testSuite/:testSuiteId/run', async (c) => {
+    service.store.markUsed()
     const parameters = parseSuiteStart(await c.req.text())
     const { name: suite, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
     const testSuiteRunId = await startRun(service, { ...parameters, project, selection, suite })

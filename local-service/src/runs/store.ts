@@ -57,7 +57,12 @@ export function openRunStore(dataFolder: string) {
   try {
     mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
     const folder = realpathSync(dataFolder)
-    return { folder, ...storeIn(openDatabase(join(folder, 'runs.sqlite'))) }
+    return {
+      folder,
+      /** A client has asked for a run, also if it is refused. `wasNeverUsed` of the action looks for this folder. */
+      markUsed: () => void mkdirSync(join(folder, 'runs'), { recursive: true, mode: 0o700 }),
+      ...storeIn(openDatabase(join(folder, 'runs.sqlite'))),
+    }
   } catch (error) {
     const next = 'If another service uses it, choose another folder.'
     throw new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${messageOf(error)}. ${next}`)

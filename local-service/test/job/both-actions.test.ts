@@ -36,7 +36,7 @@ const KILLED = {
 
 const MAY_BE_LEFT = { level: 'warning', message: expect.stringContaining('may still be on this machine') }
 
-const NO_RUN = expect.stringContaining('No gate has started a run at this local service')
+const NO_RUN = expect.stringContaining('No gate has asked this local service for a run')
 
 /** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
 const WITHOUT_PROC = importing(
@@ -51,7 +51,7 @@ describe.concurrent('a job with the local service', () => {
       'a.test.ts': `import { writeFileSync } from 'node:fs'
 import { test } from 'vitest'
 import './built.js'
-test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(process.env))))`,
+test('writes', () => writeFileSync('variables.json', JSON.stringify(process.env)))`,
     })
     writeFileSync(join(folder, 'built.js'), '')
     const secret = { ACTIONS_RUNTIME_TOKEN: '1', ACTIONS_ID_TOKEN_REQUEST_TOKEN: '2', ACTIONS_OF_TOMORROW: '3' }
@@ -62,12 +62,15 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     expect(outputs).toMatchObject({ project: folder.split('/').at(-1), commit: await git('rev-parse', 'HEAD') })
     expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('tests="1"')
 
-    const names: string[] = JSON.parse(readFileSync(join(folder, 'names.json'), 'utf8'))
+    const variables: Record<string, string> = JSON.parse(readFileSync(join(folder, 'variables.json'), 'utf8'))
+    const names = Object.keys(variables)
     expect(names).toEqual(expect.arrayContaining(['GITHUB_SHA', 'RUNNER_TEMP', ...Object.keys(ofJob)]))
-    const files = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_STEP_SUMMARY']
+    const files = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_STEP_SUMMARY']
+    // A test can write to them, and nobody reads it.
+    expect(files.map((name) => variables[name])).toEqual(Array(4).fill('/dev/null'))
     const { inputs } = parse(readFileSync(join(ROOT, 'local-service/action.yml'), 'utf8'))
     const ofInputs = Object.keys(inputs).map((name) => `INPUT_${name.toUpperCase()}`)
-    const ofStep = new Set([...Object.keys(secret), ...files, ...ofInputs, 'NODE_CHANNEL_FD'])
+    const ofStep = new Set([...Object.keys(secret), ...ofInputs, 'NODE_CHANNEL_FD'])
     expect(names.filter((name) => ofStep.has(name))).toEqual([])
 
     expect(stripVTControlCharacters(main.log.join('\n'))).toContain('1 passed')
@@ -106,7 +109,9 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     expect(refused.annotations.map(({ message }) => message)).toEqual([
       'An earlier step has started a local service that has had no run yet, and all later gates would test the local service of this step. Put each gate directly behind its local service, or give one configuration with two projects.',
     ])
-    await jobs.gateWithoutInputs(first.step, first.env).run()
+    // Also a gate whose run is refused, for example for a branch that is not there.
+    const gate = jobs.gateWithoutInputs(first.step, { ...first.env, TEST_RUN_SERVICE_COMMIT: 'nowhere' })
+    expect((await gate.run()).main.conclusion).toBe('failure')
     expect(await startSecond()).toMatchObject({ conclusion: 'success', annotations: [] })
   })
 
@@ -115,7 +120,7 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     const { conclusion, annotations } = await step.runPost()
     expect({ conclusion, messages: annotations.map(({ message }) => message) }).toEqual({
       conclusion: 'success',
-      messages: [expect.stringMatching(/^No gate has started a run at this local service, so it has tested nothing\./)],
+      messages: [expect.stringMatching(/^No gate has asked this local service for a run, so it has tested nothing\./)],
     })
   })
 
