@@ -45,19 +45,27 @@ export class TestMasks {
       .replaceAll('%25', '%')
       .split(/[\r\n]/)
     // `some` stops at the first secret value, but the runner must get all of them. So `map` comes first.
-    return lines.map((value) => this.#maskIfSecret(value.trim())).some((isSecret) => isSecret)
+    return lines.map((value) => this.#maskWholeOrParts(value.trim())).some((isSecret) => isSecret)
   }
 
-  /** Returns whether the value is secret. */
+  /**
+   * A password such as `>Kd8f9x2mQ7` could match the end of a tag and the text of a test behind it. So the runner gets only `Kd8f9x2mQ7`. Returns
+   * whether the value is secret.
+   */
+  #maskWholeOrParts(value: string): boolean {
+    if (this.#maskIfSecret(value)) return true
+    const parts = value.split(/[<>"]/)
+    return parts.length > 1 && parts.map((part) => this.#maskIfSecret(part.trim())).some((isSecret) => isSecret)
+  }
+
   #maskIfSecret(value: string): boolean {
     if ([...value].length < SHORTEST_MASK_CHARS) return false
-    if (this.#masked.has(value)) return true
+    // The search below takes long. Without room for a further value, it would be of no use.
+    if (this.#masked.has(value) || this.#masked.size === MASKS_LIMIT) return true
     this.#programText ??= this.#world.programText()
     if (isWrittenByMain(value, this.#programText)) return false
-    if (this.#masked.size < MASKS_LIMIT) {
-      this.#masked.add(value)
-      this.#world.mask(value)
-    }
+    this.#masked.add(value)
+    this.#world.mask(value)
     return true
   }
 }
