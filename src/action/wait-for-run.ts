@@ -55,10 +55,12 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
       if (signal.aborted) return { ending: abortedEnding(signal), run }
       outage = { sinceMs: outage?.sinceMs ?? nowMs, polls: (outage?.polls ?? 0) + 1 }
       const giveUpMs = outage.sinceMs + service.failureLimitMs
+      const lastPollMs = Math.min(giveUpMs, deadlineMs)
       const mayNextPollSucceed = isTransient(response) || isPerhapsNotKnownYet(handle, response, sentMs)
-      if (!mayNextPollSucceed || nowMs >= giveUpMs) return { ending: { kind: 'poll-failed', failure: response }, run }
-      if (nowMs >= deadlineMs) return { ending: limitExceeded(waitLimitMs, run, response), run }
-      const nextPollMs = Math.min(nowMs + pauseMs(outage.polls, response, random), giveUpMs, deadlineMs)
+      if (!mayNextPollSucceed || (nowMs >= lastPollMs && giveUpMs < deadlineMs))
+        return { ending: { kind: 'poll-failed', failure: response }, run }
+      if (nowMs >= lastPollMs) return { ending: limitExceeded(waitLimitMs, run, response), run }
+      const nextPollMs = Math.min(nowMs + pauseMs(outage.polls, response, random), lastPollMs)
       const line = () =>
         fragment`Run ${handle.id}: after ${waited()}, the status cannot be read, because ${failureSentences(response)} The step tries again.`
       await outageLines.until(nextPollMs, line)
@@ -79,7 +81,8 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
 }
 
 function limitExceeded(limitMs: number, run: Run | undefined, failure?: Failure): Ending {
-  return { kind: 'wait-timeout', limitMs, wasQueued: run?.status === 'QUEUED', failure }
+  // After a failed poll, nobody knows whether the run is still QUEUED.
+  return { kind: 'wait-timeout', limitMs, wasQueued: failure === undefined && run?.status === 'QUEUED', failure }
 }
 
 function announceStatus(handle: RunHandle, run: Run, world: World): void {

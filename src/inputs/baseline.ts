@@ -68,15 +68,18 @@ function readLatest(files: readonly ResultsFile[], readRun: (path: string) => Ea
   )
   const runs: EarlierRun[] = []
   let readBytes = 0
+  let leftOut = 0
   for (const [index, { path, sizeBytes }] of latestFirst.entries()) {
-    if (runs.length === MOST_RUNS) break
     readBytes += sizeBytes
     // At most MOST_RUNS runs are compared. So the warning counts only the files that would still have been read.
-    if (readBytes > MOST_BYTES) return { runs, leftOut: Math.min(files.length - index, MOST_RUNS - runs.length) }
+    if (readBytes > MOST_BYTES) leftOut = Math.min(files.length - index, MOST_RUNS - runs.length)
+    if (leftOut > 0 || runs.length === MOST_RUNS) break
     const run = readRun(path)
     if (run !== undefined) runs.push(run)
   }
-  return { runs, leftOut: 0 }
+  // `finishedMs` may be the time of a test case. Only the whole file says the time of the run.
+  runs.sort((a, b) => Number(b.finishedAt ?? 0) - Number(a.finishedAt ?? 0))
+  return { runs, leftOut }
 }
 
 /** Names the first problem, and counts the others. */

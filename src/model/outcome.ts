@@ -43,7 +43,7 @@ export type Ending =
   | {
       readonly kind: 'wait-timeout'
       readonly limitMs: number
-      /** Whether the run was QUEUED when it was last read. */
+      /** Whether the last poll said that the run was QUEUED. */
       readonly wasQueued: boolean
       /** Present if the last poll failed. */
       readonly failure?: Failure | undefined

@@ -1,7 +1,7 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
 import type { Ending, StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFailing, isFinished, type TestCase } from '../model/run.ts'
-import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
+import { code, type Fragment, fragment, quote, render } from '../text/safe-text.ts'
 import { rawText } from '../text/untrusted.ts'
 import { firstLineOf, oneLine } from '../text/visible-text.ts'
 import { countsOf, newFailuresText, removedAndSkippedCounts } from './counts.ts'
@@ -29,6 +29,8 @@ const MAY_BE_RUNNING = fragment`The run may still be running.`
 
 const TITLES_NAMED = 3
 const STATUSES_NAMED = 3
+/** Fewer titles are named if they are long, because what a person can do follows them, and an annotation has at most 4,000 characters. */
+const TITLES_LIMIT_CHARS = 1_000
 
 interface EndingText {
   readonly sign: Fragment
@@ -109,10 +111,13 @@ export function endingText(outcome: StepOutcome): EndingText {
     }
     case 'other-branch':
       return finishedText(outcome, FAIL, fragment`Another branch was tested`, otherBranchAdvice(outcome))
-    case 'failed':
-      return counts.failed > 0
-        ? finishedText(outcome, FAIL, fragment`Tests failed`)
-        : finishedText(outcome, FAIL, fragment`Run failed`, noReason)
+    case 'failed': {
+      if (counts.failed > 0) return finishedText(outcome, FAIL, fragment`Tests failed`)
+      // The service does not say the status of a test suite's run. It follows from the results.
+      const isDerived = outcome.subject.target.kind === 'test-suite' && counts.other > 0
+      const next = isDerived ? fragment`The step fails, because ${unknownResults(outcome)}.` : noReason
+      return finishedText(outcome, FAIL, fragment`Run failed`, next)
+    }
     case 'timed-out': {
       const next = fragment`It exceeded the service's own time limit.`
       return finishedText(outcome, fragment`⏱️`, fragment`Run timed out`, next)
@@ -159,8 +164,9 @@ type EndingOf<Kind extends Ending['kind']> = Extract<Ending, { kind: Kind }>
 function waitTimeoutText(outcome: StepOutcome, ending: EndingOf<'wait-timeout'>): EndingText {
   const { limitMs, wasQueued, failure } = ending
   const title = wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
-  // After the limit, main may have cancelled the run and read it as CANCELLED. Then the status at the limit is lost, and the sentence names none.
-  const status = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
+  // The sentence names no status if the last poll failed, or if main has cancelled the run and then read it as CANCELLED.
+  const readStatus = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
+  const status = failure === undefined ? readStatus : undefined
   const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
   const what = fragment`Run ${linkedRunId(outcome)} ${still} after ${durationText(limitMs)} (the input ${code('timeout-minutes')})`
   const last = failure && fragment`Its last status request failed, because ${failureReason(failure)}.`
@@ -222,7 +228,8 @@ function failedCases(outcome: StepOutcome): Fragment {
   const what = fragment`${failed} of ${total} ${casesOf(total)} failed`
   if (failed === 0) return join([what, ...countsOf(outcome.counts)], COMMA)
   const titles = sortedCases(outcome).filter(isFailing).slice(0, TITLES_NAMED).map(titleAndPlace)
-  const more = failed > TITLES_NAMED ? fragment`and ${failed - TITLES_NAMED} more` : undefined
+  while (titles.length > 1 && render(join(titles, COMMA) ?? NONE).length > TITLES_LIMIT_CHARS) titles.pop()
+  const more = failed > titles.length ? fragment`and ${failed - titles.length} more` : undefined
   return join([fragment`${what}${inBrackets([...titles, more])}`, newFailuresText(outcome)], COMMA)
 }
 
@@ -234,10 +241,15 @@ function titleAndPlace(testCase: TestCase): Fragment {
 }
 
 function doubts(outcome: StepOutcome): Fragment {
-  const { failed, other, total } = outcome.counts
-  const unknown = fragment`the action knows no result of ${other} of ${total} ${casesOf(total)} (status ${unknownStatuses(outcome)})`
+  const { failed, other } = outcome.counts
+  const unknown = unknownResults(outcome)
   if (failed === 0) return unknown
   return join([failedCases(outcome), other > 0 ? unknown : undefined], fragment`, and `)
+}
+
+function unknownResults(outcome: StepOutcome): Fragment {
+  const { other, total } = outcome.counts
+  return fragment`the action knows no result of ${other} of ${total} ${casesOf(total)} (status ${unknownStatuses(outcome)})`
 }
 
 /** For example: “BLOCKED”, none. */

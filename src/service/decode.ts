@@ -50,7 +50,14 @@ export function decodeRun(json: unknown, responseText: string, redact: Redact): 
     outputBytes: wholeNumber(response.outputBytes),
     responseText: untrusted(responseText),
   }
-  if (!isFinished(run)) return { ...run, progress: decodeProgress(response.progress) }
+  // A service may send an empty list before there are results.
+  if (!isFinished(run)) {
+    return {
+      ...run,
+      testCases: run.testCases?.length ? run.testCases : undefined,
+      progress: decodeProgress(response.progress),
+    }
+  }
   if (status === 'PASSED') return run
   return { ...run, message: decodeMessage(message, redact), ...decodePlace(response) }
 }

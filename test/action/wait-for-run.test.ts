@@ -199,6 +199,20 @@ describe('the limit of the wait', () => {
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
+  test('comes before the limit of the service, if it is the earlier of the two', async () => {
+    const replies = [response(RUNNING), failure(DOWN, 600)]
+    const limits = { failureLimitMs: 30_000, waitLimitMs: 30_500 }
+    expect((await wait({ replies, ...limits })).ending).toMatchObject({ kind: 'wait-timeout', failure: DOWN })
+    expect((await wait({ replies, ...limits, waitLimitMs: 31_500 })).ending.kind).toBe('poll-failed')
+  })
+
+  test('says that the run was QUEUED only if the last poll said it', async () => {
+    const queued = await wait({ replies: [response(QUEUED)], waitLimitMs: 1_000 })
+    expect(queued.ending).toMatchObject({ kind: 'wait-timeout', wasQueued: true })
+    const unknown = await wait({ replies: [response(QUEUED), failure(DOWN)], waitLimitMs: 1_000 })
+    expect(unknown.ending).toMatchObject({ kind: 'wait-timeout', wasQueued: false, failure: DOWN })
+  })
+
   test('keeps the failure of the last poll, and not of an earlier poll', async () => {
     const last = await wait({ replies: [response(RUNNING), failure(DOWN)], waitLimitMs: 310 })
     expect(last.ending).toMatchObject({ kind: 'wait-timeout', failure: DOWN })

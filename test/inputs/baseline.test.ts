@@ -82,6 +82,15 @@ describe('the baseline', () => {
     ])
   })
 
+  it('has the runs in the order in which they finished, also if test cases have a time of their own', () => {
+    const earlier = { ...RUN, finishedAt: '2026-01-01T00:00:00.000Z' }
+    const { results, finishedAt, status } = RUN
+    const early = results.testCases.map((testCase) => ({ ...testCase, finishedAt: '2025-12-31T00:00:00.000Z' }))
+    const latest = { status, results: { testCases: early }, finishedAt, padding: 'x'.repeat(20_000) }
+    const { baseline } = read(folderOf({ 'a.json': JSON.stringify(earlier), 'b.json': JSON.stringify(latest) }))
+    expect(baseline?.map((run) => run.finishedAt?.toISOString())).toEqual([RUN.finishedAt, earlier.finishedAt])
+  })
+
   it('may be a folder of large files, of which the latest 64 MiB count, and a warning counts the others', () => {
     const dayOf = (day: number) => new Date(Date.UTC(2026, 0, day))
     const paddingOf = (day: number) => ' '.repeat((day === 1 ? 1 : 15) << 20)

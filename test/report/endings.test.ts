@@ -4,7 +4,7 @@ import { annotations } from '../../src/report/annotations.ts'
 import { countsLine } from '../../src/report/counts.ts'
 import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
-import { render } from '../../src/text/safe-text.ts'
+import { commandMessage, render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage } from '../support/rendered-page.ts'
@@ -17,6 +17,14 @@ it('every ending has the words of endings.md', async () => {
 it('the verdict truncates titles', () => {
   const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(501), status: 'FAILED' })] })
   expect(render(verdictSentences(anOutcome({ run })))).toContain(`“${'x'.repeat(499)}…”`)
+})
+
+it('the verdict names fewer titles if they are long, so that what a person can do is not cut off', () => {
+  const titles = ['a', 'b', 'c'].map((letter) => letter.repeat(490))
+  const testCases = titles.map((title) => aTestCase({ title, status: 'FAILED' }))
+  const verdict = verdictSentences(anOutcome({ run: aRun({ status: 'PASSED', testCases }), strict: true }))
+  expect(commandMessage(verdict)).toMatch(/3 of 3 test cases failed \(“a+”, “b+”, and 1 more\)/)
+  expect(commandMessage(verdict)).toMatch(/because the input strict is true\.$/)
 })
 
 it('the line of counts has no time if the duration of the run is not known', () => {

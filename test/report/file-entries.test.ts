@@ -29,6 +29,7 @@ it('junit.xml and ctrf.json have an entry for the run itself if they would look 
     return outcome.run.testCases !== undefined && inJunit !== undefined
   })
   expect(withEntry.map(([name]) => name)).toEqual([
+    'suiteWithUnknownResults',
     'strictWithUnknownResults',
     'timedOutNoneNew',
     'failedWithMessage',

@@ -74,6 +74,7 @@ describe('a run', () => {
   it.each([
     {},
     { startedAt: null, finishedAt: null, branchName: null, results: null },
+    { results: { testCases: [] } },
   ])('is decoded if it has only a status, as a queued run may with %j', (rest) => {
     const queued = {
       status: 'QUEUED',

@@ -49,6 +49,11 @@ export const ENDINGS = {
   passedWithFailures: finished('PASSED', { PASSED: 38, FAILED: 2 }),
   passedWithUnknownResults: finished('PASSED', { PASSED: 1, BLOCKED: 97, NEW: 1, '': 1 }),
   passedWithFailuresAndUnknown: finished('PASSED', { PASSED: 1, FAILED: 1, NEW: 1 }),
+  suiteWithUnknownResults: finished(
+    'FAILED',
+    { PASSED: 1, BLOCKED: 2 },
+    { subject: { target: { kind: 'test-suite', id: 'smoke' } } },
+  ),
   strictWithFailures: finished('PASSED', { PASSED: 38, FAILED: 2 }, { strict: true }),
   strictWithUnknownResults: finished('PASSED', { PASSED: 1, BLOCKED: 9 }, { strict: true }),
   failed: finished('FAILED', MIXED),
@@ -98,6 +103,7 @@ export const ENDINGS = {
   waitLimit: ended(WAIT_LIMIT, CANCELLED),
   waitLimitInQueue: ended({ ...WAIT_LIMIT, wasQueued: true }, CANCELLED, { run: QUEUED }),
   waitLimitCancelFailed: ended(WAIT_LIMIT, cancelFailed(status(500, 'out of workers'))),
+  waitLimitUnknown: ended({ ...WAIT_LIMIT, failure: status(503) }, CANCELLED, { run: QUEUED }),
   waitLimitWithoutResponse: ended({ ...WAIT_LIMIT, failure: status(503) }, { kind: 'not-found' }, { run: undefined }),
   waitLimitOfSuite: ended(
     { ...WAIT_LIMIT, limitMs: 90_000 },
