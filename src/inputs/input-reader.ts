@@ -11,6 +11,9 @@ export class InvalidInputsError extends Error {
   }
 }
 
+/** No message shows the values of the others. */
+const SHOWN_INPUT = /^INPUT_(?!(?:API-KEY|ENV-OVERRIDES|GITHUB-TOKEN)$)/
+
 /**
  * Reads the inputs. If a value is invalid, the method adds to `problems`, and returns what it returns for an empty input. So the other
  * inputs are read too, and the user sees all problems at once.
@@ -71,12 +74,25 @@ export class InputReader {
     return announced === undefined ? fragment`Input ${name}` : fragment`Environment variable ${announced}`
   }
 
-  /** Records that the value of the input is invalid. `shown` is the value without secrets. But the user may have given the key there too. */
+  /** Records that the value of the input is invalid. `shown` is the value without secrets. */
   refuse(name: string, what: Fragment, shown = this.text(name)): undefined {
-    // Not `keyRedaction`, because a key that is refused itself may be too long for its expression.
+    this.problem(fragment`${this.nameOf(name)}: "${shown}" ${what}`)
+  }
+
+  /** Throws an InvalidInputsError if another input has the key in it, because messages, outputs and reports show the other inputs. */
+  refuseKeyElsewhere(): void {
     const key = this.text('api-key')
-    const safe = key.length < SHORTEST_KEY_CHARS ? shown : shown.replaceAll(key, '***')
-    this.problem(fragment`${this.nameOf(name)}: "${safe}" ${what}`)
+    const others = Object.keys(this.#env).filter(
+      (variable) => SHOWN_INPUT.test(variable) && this.#env[variable]?.includes(key),
+    )
+    if (key.length < SHORTEST_KEY_CHARS || others.length === 0) return
+    for (const variable of others) {
+      const name = variable.replace('INPUT_', '').toLowerCase()
+      this.problem(
+        fragment`Input ${name} has the value of the input api-key in it, which the log and the reports would show. Give the key only to the input api-key.`,
+      )
+    }
+    this.orThrow(undefined)
   }
 
   /** Records a problem. Returns undefined, so that a caller can return it instead of a value. */

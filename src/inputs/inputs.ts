@@ -32,6 +32,7 @@ export interface Inputs {
 /** Reads and checks all inputs, and masks the GitHub token in the log. Throws an InvalidInputsError with all problems. */
 export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: Job): Inputs {
   const inputs = new InputReader(env)
+  inputs.refuseKeyElsewhere()
   const address = readServiceAddress(inputs, env)
   // `address.target` would say it too, but the address is undefined if any part of it is invalid.
   const isTestSuite = inputs.text('test-suite') !== ''

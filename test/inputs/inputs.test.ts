@@ -477,9 +477,15 @@ it.each([
   expect([reportDir, baselinePath]).toEqual([path, path])
 })
 
-it('a value that is refused does not show the key', () => {
+it('an input that has the key in it is refused, and no other problem is named, because it could show the key', () => {
   const key = 'tops3cret'
-  expect(problemsOf({ 'api-key': key, 'base-url': `ftp://${key}`, 'timeout-minutes': key }).join()).not.toContain(key)
+  const given = { 'api-key': key, 'env-overrides': `KEY=${key}`, 'github-token': key }
+  expect(problemsOf(given)).toEqual([])
+  const why = 'has the value of the input api-key in it, which the log and the reports would show.'
+  expect(problemsOf({ ...given, project: key, 'test-suite': 'a', 'run-url': `https://a.example/${key}` })).toEqual(
+    ['project', 'run-url'].map((name) => `Input ${name} ${why} Give the key only to the input api-key.`),
+  )
+  // A shorter key may occur in other words.
   expect(problemsOf({ 'api-key': 'short', 'timeout-minutes': 'short' })).toEqual([expect.stringContaining('"short"')])
 })
 
