@@ -18,6 +18,7 @@ import { fragment } from './text/safe-text.ts'
 
 /** Reads the inputs, creates the effects and performs the step. Returns whether it succeeded. Throws only if there is a bug. */
 export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainFile: MainFileWriter): Promise<boolean> {
+  const beganMs = clock.now()
   const output = runnerOutput(env, () => isReadByRunner(signal))
   const { log } = output
   mainFile.attachLog(log)
@@ -49,7 +50,7 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
     }
     // If a system signal came while the action was loading, the step is aborted now, and starts nothing.
     await pendingEvents()
-    const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
+    const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world, beganMs)
     return success
   } catch (error) {
     const summarize = (...problems: Parameters<typeof problemsSummary>) => {

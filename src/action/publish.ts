@@ -20,11 +20,10 @@ export interface ReportSettings {
 }
 
 /**
- * Publishes the outcome. The outputs and the error come first, because the runner may kill main before the reports are
+ * Publishes the outcome, except its outputs. The verdict comes first, because the runner may kill main before the reports are
  * written. If a report cannot be built or written, that is a warning and does not change the verdict.
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
-  setOutputs(outcome, world)
   announceVerdict(outcome, world)
   if (settings.annotations && !outcome.success)
     attempt(fragment`annotations of test cases`, world, () => annotateTestCases(outcome, world))
@@ -44,7 +43,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
 
-function setOutputs(outcome: StepOutcome, world: World): void {
+export function setOutputs(outcome: StepOutcome, world: World): void {
   const { conclusion, cancellation, run, counts } = outcome
   world.setOutput('conclusion', conclusion)
   // The service has confirmed the cancel, so the run is CANCELLED, even if nobody has read it since then.

@@ -5,7 +5,7 @@ import { fragment } from '../text/safe-text.ts'
 import { CANCEL_LIMIT_MS, isReadByRunner } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import type { RunHandle } from './failures.ts'
-import { publish, type ReportSettings } from './publish.ts'
+import { publish, type ReportSettings, setOutputs } from './publish.ts'
 import { startRun } from './start-run.ts'
 import { TestOutput } from './test-output.ts'
 import { concludeStep, type VerdictRules } from './verdict.ts'
@@ -27,13 +27,21 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly reports: ReportSettings
 }
 
-export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
-  const { clock, mainFile, signal } = world
-  const ended = await startAndWait(settings, clock.now() + settings.waitLimitMs, world)
+/** `beganMs` is when the step began. Since then, main may have read a large baseline. */
+export async function performStep(
+  settings: StepSettings,
+  world: World,
+  beganMs = world.clock.now(),
+): Promise<StepOutcome> {
+  const { mainFile, signal } = world
+  const { output, ...ended } = await startAndWait(settings, beganMs + settings.waitLimitMs, world)
   const outcome = concludeStep({ ...ended, subject: settings.subject }, settings)
   const next = whoMustAct(outcome.cancellation)
-  // Even if main is killed while it writes the reports, post then has nothing to do.
+  // Even if main is killed from now on, post then has nothing to do.
   if (next === 'nobody') mainFile.done()
+  setOutputs(outcome, world)
+  // The verdict follows the last line of the tests.
+  await output?.readRest(outcome.run)
   await publish(outcome, settings.reports, world)
   // The log now says what a person has to do. If nobody reads this log, main's file stays, so that post says it.
   if (next === 'a person' && isReadByRunner(signal)) mainFile.done()
@@ -53,7 +61,7 @@ async function startAndWait(
   settings: StepSettings,
   deadlineMs: number,
   world: World,
-): Promise<Omit<EndedStep, 'subject'>> {
+): Promise<Omit<EndedStep, 'subject'> & { readonly output?: TestOutput }> {
   const { mainFile, clock, signal } = world
   const { wait, mayCancel, subject } = settings
   let runId = settings.runId
@@ -76,9 +84,7 @@ async function startAndWait(
   const output = new TestOutput(runId, settings.showOutput, world)
   const waited = await waitForRun({ ...settings, handle, deadlineMs, output }, world)
   const ended = await cancelIfUnfinished(handle, waited, mayCancel, world)
-  // This comes after the cancel, because the cancel may be the first to find that the run has finished.
-  await output.readRest(ended.run)
-  return { runId, runUrl, ...ended }
+  return { runId, runUrl, ...ended, output }
 }
 
 async function cancelIfUnfinished(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { publish as publishOutcome, type ReportSettings, reportFiles } from '../../src/action/publish.ts'
+import { publish as publishOutcome, type ReportSettings, reportFiles, setOutputs } from '../../src/action/publish.ts'
 import type { Annotation } from '../../src/github/outputs.ts'
 import type { Baseline } from '../../src/model/baseline.ts'
 import { type AbortCause, isOutcomeWithRun, type StepOutcome } from '../../src/model/outcome.ts'
@@ -29,6 +29,7 @@ async function publish(
   const clock = new FakeClock()
   const world = new FakeWorld(clock, new FakeService(clock, {}), options)
   if (signal !== undefined) world.signalAt(0, signal)
+  setOutputs(outcome, world)
   await publishOutcome(outcome, { ...SETTINGS, ...settings }, world)
   return world
 }
@@ -110,6 +111,7 @@ describe('the verdict', () => {
     const world = Object.assign(new FakeWorld(clock, new FakeService(clock, {})), { annotate })
     const place = { filePath: untrusted('cart.test.ts'), line: 48 }
     const run = { ...aRun({ status: 'FAILED', message: 'Error: lost' }), ...place }
+    setOutputs(anOutcome({ run }), world)
     await publishOutcome(anOutcome({ run }), SETTINGS, world)
     expect(shown).toMatchObject([{ file: 'cart.test.ts', line: 48 }])
   })

@@ -55,15 +55,17 @@ interface Setting extends Partial<StepSettings> {
   readonly signalAtMs?: number | undefined
   readonly abortCause?: AbortCause
   readonly begunMs?: number
+  /** By default, the step reads nothing that takes time before it starts the run. */
+  readonly readingMs?: number
 }
 
-async function step({ script, signalAtMs, abortCause, begunMs = 0, ...settings }: Setting) {
+async function step({ script, signalAtMs, abortCause, begunMs = 0, readingMs = 0, ...settings }: Setting) {
   const clock = new FakeClock()
   if (begunMs > 0) await clock.run(clock.sleep(begunMs))
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs, abortCause)
-  const outcome = await clock.run(performStep({ ...SETTINGS, ...settings }, world))
+  const outcome = await clock.run(performStep({ ...SETTINGS, ...settings }, world, clock.now() - readingMs))
   return {
     outcome,
     endedMs: clock.now(),
@@ -240,6 +242,15 @@ test('the limit of the wait counts from the beginning of the start, fails the st
   expect(world.effects.find(({ text }) => text.includes('Cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
 })
 
+test('the limit of the wait counts also what main reads before the start, such as a large baseline', async () => {
+  const { outcome, endedMs } = await step({
+    script: { start: STARTED, get: [response(RUNNING)], cancel: CANCEL },
+    readingMs: 50_000,
+  })
+  expect(outcome.conclusion).toBe('wait-timeout')
+  expect(endedMs).toBe(SETTINGS.waitLimitMs - 50_000)
+})
+
 test('the cancel after the limit of the wait is tried for up to 15 s, and post tries it again', async () => {
   const cancel = [failure(statusFailure(503))]
   const { outcome, endedMs, mainFile } = await step({ script: { start: STARTED, get: [response(RUNNING)], cancel } })
@@ -267,7 +278,9 @@ test('a run that has finished when the step gives it up has all its output in th
     pollIntervalMs: 10_000,
   })
   expect(outcome.conclusion).toBe('passed')
-  expect(effects.filter((text) => /^info (adds|pays)/.test(text))).toEqual(['info adds', 'info pays'])
+  // The outputs are known before the rest is read, which may take 10 s.
+  const shown = effects.filter((text) => /^info (adds|pays)|^output total/.test(text))
+  expect(shown).toEqual(['info adds', 'output total=2', 'info pays'])
 })
 
 describe('a run that only the cancel finds finished', () => {
