@@ -430,6 +430,17 @@ describe('the signal', () => {
     expect(server.received.map(({ method }) => method)).toEqual(['GET'])
   })
 
+  it('gives a request that has been sent no more time than its own limit', async () => {
+    const clock = new FakeClock()
+    const { server, post } = await service(() => {}, { clock })
+    const controller = new AbortController()
+    const request = failureOf(post({ signal: controller.signal, graceIfSentMs: () => 9_100 }))
+    await server.arrived
+    clock.at(25_000, () => controller.abort())
+    expect(await clock.run(request)).toEqual({ failure: true, kind: 'aborted' })
+    expect(clock.now()).toBe(REQUEST_LIMIT_MS)
+  })
+
   it('does not end a request that has been sent and has a grace', async () => {
     const go = Promise.withResolvers<void>()
     const { server, post } = await service(async (response, request) => {
