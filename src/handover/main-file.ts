@@ -83,7 +83,7 @@ export class MainFile {
   /** Removes post's request to stop, if there is one. This is main's answer. Returns whether there was one. */
   answerStopRequest(): boolean {
     if (!isThere(this.path + STOP, { ifUnknown: false })) return false
-    succeeds(() => rmSync(this.path + STOP, { force: true }))
+    ignoreErrors(() => rmSync(this.path + STOP, { force: true }))
     return true
   }
 
@@ -96,7 +96,8 @@ export class MainFile {
   /** Returns whether there is a request now. Another post with the same identity may have created it. */
   askToStop(): boolean {
     const path = this.path + STOP
-    return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || isThere(path, { ifUnknown: false })
+    ignoreErrors(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 }))
+    return isThere(path, { ifUnknown: false })
   }
 
   isStopAnswered(): boolean {
@@ -111,7 +112,7 @@ export class MainFile {
 
   /** Post does this at its end. A main that was only blocked then finds no file, and stops. */
   removeAll(): void {
-    for (const path of [this.path, this.path + STOP]) succeeds(() => rmSync(path, { force: true }))
+    for (const path of [this.path, this.path + STOP]) ignoreErrors(() => rmSync(path, { force: true }))
   }
 }
 
@@ -128,7 +129,7 @@ export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
     } catch (cause) {
       problem = `${path} could not be created (${messageOf(cause)})`
       // A full disk can leave an empty file. Its name is random, so it is ours.
-      succeeds(() => rmSync(path, { force: true }))
+      ignoreErrors(() => rmSync(path, { force: true }))
     }
   }
   return new MainFile(join(tmpdir(), name), problem)
@@ -210,11 +211,10 @@ function identity(env: NodeJS.ProcessEnv): string {
   return `${PREFIX}${hash.toString(16)}-`
 }
 
-function succeeds(task: () => void): boolean {
+function ignoreErrors(task: () => void): void {
   try {
     task()
-    return true
   } catch {
-    return false
+    // The caller goes on nevertheless.
   }
 }
