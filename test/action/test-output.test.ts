@@ -304,6 +304,9 @@ describe('a line that masks a value', () => {
     ['"><code>q7Wv', ['q7Wv']],
     ['q7Wv</code>', ['q7Wv']],
     ['<a href="https://q7Wv', ['https://q7Wv']],
+    // The runner also masks the part before `&` alone.
+    ['<code>&q7Wv<zz', ['&q7Wv']],
+    ['<code>&+Xq7Wv<zz', ['&+Xq7Wv']],
   ])('is masked without what is like a tag of main, if it has the value “%s”', async (value, parts) => {
     const { masks, output } = await watch({ textAt: () => `::add-mask::${value}\n` })
     expect([masks, output]).toEqual([parts, ''])
@@ -314,6 +317,7 @@ describe('a line that masks a value', () => {
     'a<b8Kq',
     's3cr3t>',
     '<k3y>',
+    '<p>a<q7Wv',
     'x"y\'z&lt',
     'Passw0rd!',
     '"code"',
@@ -328,8 +332,9 @@ describe('a line that masks a value', () => {
 
   test('may have a value of several lines. Those of at least 4 characters are values of their own', async () => {
     // The runner would hide each line of a value, however short it is.
-    const { masks } = await watch({ textAt: () => '::add-mask::-----BEGIN%0D%0A  abcd %0Ae%0A-----END\n' })
-    expect(masks).toEqual(['-----BEGIN', 'abcd', '-----END'])
+    const line = '::add-mask::-----BEGIN%0D%0A  abcd %0Ae%0A-----END\n'
+    const { masks, output } = await watch({ textAt: () => line })
+    expect([masks, output]).toEqual([['-----BEGIN', 'abcd', '-----END'], ''])
   })
 
   test('may have the values of a whole file, which is far longer than a line of the log', async () => {
