@@ -155,6 +155,7 @@ describe('a value that costs only its own cell in the report', () => {
     // For example the null of a skipped case, or Infinity, which 1e999 in JSON becomes.
     ['durationMs', [undefined, null, '12', true, [], {}, Number.POSITIVE_INFINITY, 2 ** 53], { durationMs: undefined }],
     ['durationMs', [-5], { durationMs: undefined }],
+    ['durationMs', [0], { durationMs: 0 }],
     ['status', STRANGE, { rawStatus: '', kind: 'other' }],
   ])('a strange %s of a case: %j becomes %j', (name, values, cells) => {
     for (const value of values) {
@@ -167,6 +168,13 @@ describe('a value that costs only its own cell in the report', () => {
     const other = { title: '', rawStatus: '', kind: 'other' }
     const run = decodeRun(altered(PASSED, 'results.testCases.0', value))
     expect(run.testCases).toEqual([other, plain.testCases?.[1]])
+  })
+
+  it('numbers of an unfinished run that are not whole, or negative', () => {
+    const progress = { total: 485, passed: 0, failed: -1, skipped: 1.5, flaky: 2 }
+    const run = decodeRun({ status: 'RUNNING', progress, outputBytes: 0 })
+    expect([run.progress, run.outputBytes]).toEqual([{ total: 485, passed: 0 }, 0])
+    expect(decodeRun({ status: 'RUNNING', outputBytes: -1 }).outputBytes).toBeUndefined()
   })
 
   it('a long text is truncated', () => {
