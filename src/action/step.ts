@@ -36,12 +36,12 @@ export async function performStep(
   const { mainFile, signal } = world
   const { output, ...ended } = await startAndWait(settings, beganMs + settings.waitLimitMs, world)
   const outcome = concludeStep({ ...ended, subject: settings.subject }, settings)
-  const next = whoMustAct(outcome.cancellation)
-  // Even if main is killed from now on, post then has nothing to do.
-  if (next === 'nobody') mainFile.done()
   setOutputs(outcome, world)
-  // The verdict follows the last line of the tests.
+  // The verdict follows the last line of the tests. Meanwhile, main still has its file, because it then notices the end of its job.
   await output?.readRest(outcome.run)
+  const next = whoMustAct(outcome.cancellation)
+  // Even if main is killed while it writes the reports, post then has nothing to do.
+  if (next === 'nobody') mainFile.done()
   await publish(outcome, settings.reports, world)
   // The log now says what a person has to do. If nobody reads this log, main's file stays, so that post says it.
   if (next === 'a person' && isReadByRunner(signal)) mainFile.done()

@@ -11,8 +11,16 @@ export class InvalidInputsError extends Error {
   }
 }
 
-/** No message shows the values of the others. */
-const SHOWN_INPUT = /^INPUT_(?!(?:API-KEY|ENV-OVERRIDES|GITHUB-TOKEN)$)/
+/** The inputs with any text that stands in messages, outputs or reports. */
+const SHOWN_TEXTS = [
+  'base-url',
+  'project',
+  'test-suite',
+  'branch',
+  'environment',
+  'framework-project',
+  'run-id',
+].concat(['run-url', 'report-dir', 'baseline', 'matrix'])
 
 /**
  * Reads the inputs. If a value is invalid, the method adds to `problems`, and returns what it returns for an empty input. So the other
@@ -79,25 +87,27 @@ export class InputReader {
     this.problem(fragment`${this.nameOf(name)}: "${shown}" ${what}`)
   }
 
-  /** Throws an InvalidInputsError if another input has the key in it, because messages, outputs and reports show the other inputs. */
+  /** Records a problem for each other input that has the key in it, because messages, outputs and reports would show it. */
   refuseKeyElsewhere(): void {
-    const key = this.text('api-key')
-    const others = Object.keys(this.#env).filter(
-      (variable) => SHOWN_INPUT.test(variable) && this.#env[variable]?.includes(key),
-    )
-    if (key.length < SHORTEST_KEY_CHARS || others.length === 0) return
-    for (const variable of others) {
-      const name = variable.replace('INPUT_', '').toLowerCase()
+    for (const name of SHOWN_TEXTS.filter((one) => this.#hasKey(this.text(one)))) {
       this.problem(
-        fragment`Input ${name} has the value of the input api-key in it, which the log and the reports would show. Give the key only to the input api-key.`,
+        fragment`${this.nameOf(name)} has the API key in it, which the log and the reports would show. Give the key only to the input api-key.`,
       )
     }
-    this.orThrow(undefined)
+  }
+
+  /** A shorter key may occur in other words. */
+  #hasKey(text: string): boolean {
+    const key = this.text('api-key')
+    return key.length >= SHORTEST_KEY_CHARS && text.includes(key)
   }
 
   /** Records a problem. Returns undefined, so that a caller can return it instead of a value. */
   problem(message: Fragment): undefined {
-    this.problems.push(message)
+    const isSafe = !this.#hasKey(render(message))
+    this.problems.push(
+      isSafe ? message : fragment`A problem with an input is not shown, because it has the API key in it.`,
+    )
   }
 
   /** Returns the value. If there was any problem, throws an InvalidInputsError instead. */

@@ -106,9 +106,7 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
     httpProxy: proxy,
     noProxy,
   }
-  // If `proxyTls` is given, undici speaks TLS to any proxy, even to a SOCKS proxy.
-  const isTlsProxy = URL.parse(proxy)?.protocol === 'https:'
-  const open = () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: tls } : settings)
+  const open = () => new EnvHttpProxyAgent({ ...settings, ...settingsOfProxy(new URL(proxy), tls) })
   let agent = open()
   return {
     async request(request, signal, onSent) {
@@ -130,4 +128,12 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
       agent = open()
     },
   }
+}
+
+function settingsOfProxy({ protocol, username, password }: URL, tls: typeof TLS) {
+  // For every other proxy, undici would speak TLS to it too.
+  if (protocol === 'https:') return { proxyTls: tls }
+  // undici decodes them itself, but only for an HTTP proxy.
+  const isSocks = protocol.startsWith('socks') && username !== ''
+  return isSocks ? { username: decodeURIComponent(username), password: decodeURIComponent(password) } : {}
 }

@@ -1,5 +1,6 @@
 import type { InvalidResponseFailure } from '../model/failure.ts'
 import {
+  isFailing,
   isFinished,
   isUsableRunId,
   kindOf,
@@ -123,7 +124,8 @@ function statusOfResults(statuses: readonly string[]): Run['status'] {
   if (statuses.some((status) => UNFINISHED_RESULTS.has(status))) return 'RUNNING'
   const others = statuses.filter((status) => !PASSED_RESULTS.has(status))
   if (others.length === 0) return 'PASSED'
-  return others.every((status) => status === 'CANCELLED') ? 'CANCELLED' : 'FAILED'
+  const hasFailed = others.some((status) => isFailing({ kind: kindOf(status) }))
+  return !hasFailed && others.includes('CANCELLED') ? 'CANCELLED' : 'FAILED'
 }
 
 /** The results in a file `results.json`, which is the response to an earlier poll. Throws if it is not JSON, or no such response. */
@@ -191,11 +193,13 @@ export function shortened(text: string): Untrusted {
   return untrusted(truncate(text, TEXT_LIMIT_CHARS))
 }
 
-/** Undefined unless it is an ISO 8601 time stamp. `Date` alone would take `7` for a day of 2001. */
+/**
+ * Undefined unless it is an ISO 8601 time stamp. `Date` alone would take `7` for a day of 2001. Go and .NET send the year 1 if they have no time.
+ */
 function date(value: unknown): Date | undefined {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}T/.test(value)) return undefined
   const parsed = new Date(value)
-  return Number.isNaN(parsed.getTime()) ? undefined : parsed
+  return parsed.getTime() >= 0 ? parsed : undefined
 }
 
 function isText(value: unknown): value is string {

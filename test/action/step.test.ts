@@ -98,11 +98,11 @@ describe('a run that is started and waited for', () => {
       'output status=RUNNING',
       'info Run run-1: RUNNING',
       'output status=FAILED',
-      'file removed',
       'output conclusion=failed',
       'output status=FAILED',
       'output duration-ms=184000',
       ...['total=2', 'passed=0', 'failed=2', 'flaky=0', 'skipped=0', 'other=0'].map((count) => `output ${count}`),
+      'file removed',
       expect.stringMatching(/^error \[Tests failed\] Run run-1 finished as FAILED: 2 of 2 /),
       expect.stringMatching(/^error \[Test failed\] failed case 1/),
       expect.stringMatching(/^error \[Test failed\] failed case 2/),
@@ -278,9 +278,9 @@ test('a run that has finished when the step gives it up has all its output in th
     pollIntervalMs: 10_000,
   })
   expect(outcome.conclusion).toBe('passed')
-  // The outputs are known before the rest is read, which may take 10 s.
-  const shown = effects.filter((text) => /^info (adds|pays)|^output total/.test(text))
-  expect(shown).toEqual(['info adds', 'output total=2', 'info pays'])
+  // The outputs are known before the rest is read, which may take 10 s. Until then, main watches its file, which says whether the job has ended.
+  const shown = effects.filter((text) => /^info (adds|pays)|^output total|^file removed/.test(text))
+  expect(shown).toEqual(['info adds', 'output total=2', 'info pays', 'file removed'])
 })
 
 describe('a run that only the cancel finds finished', () => {

@@ -477,14 +477,25 @@ it.each([
   expect([reportDir, baselinePath]).toEqual([path, path])
 })
 
-it('an input that has the key in it is refused, and no other problem is named, because it could show the key', () => {
+it('an input that has the key in it is refused, and no message shows the key', () => {
   const key = 'tops3cret'
   const given = { 'api-key': key, 'env-overrides': `KEY=${key}`, 'github-token': key }
   expect(problemsOf(given)).toEqual([])
-  const why = 'has the value of the input api-key in it, which the log and the reports would show.'
-  expect(problemsOf({ ...given, project: key, 'test-suite': 'a', 'run-url': `https://a.example/${key}` })).toEqual(
-    ['project', 'run-url'].map((name) => `Input ${name} ${why} Give the key only to the input api-key.`),
-  )
+  const inputs = ['project', 'run-url'].map((name) => `Input ${name}`)
+  const others = {
+    project: key,
+    'test-suite': 'a',
+    'run-url': `https://a.example/${key}/{run-id}`,
+    'timeout-minutes': '-1',
+  }
+  expect(problemsOf({ ...given, ...others })).toEqual([
+    ...inputs.map((name) =>
+      expect.stringMatching(`^${name} has the API key in it, which the log and the reports would`),
+    ),
+    // Of the project and the test suite, only one may be given.
+    'A problem with an input is not shown, because it has the API key in it.',
+    expect.stringMatching(/^Input timeout-minutes: "-1" is not accepted/),
+  ])
   // A shorter key may occur in other words.
   expect(problemsOf({ 'api-key': 'short', 'timeout-minutes': 'short' })).toEqual([expect.stringContaining('"short"')])
 })

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -38,21 +39,27 @@ async function tlsProxy() {
   return { ...proxy, address: `https://127.0.0.1:${port}` }
 }
 
-/** A SOCKS5 proxy (RFC 1928) without authentication, for IPv4 addresses. */
-async function socksProxy() {
-  const proxy = await tcpServer((socket) =>
-    socket.once('data', () => {
-      socket.write(Buffer.from([5, 0]))
-      socket.once('data', (request) => {
-        const back = connect(request.readUInt16BE(8), [...request.subarray(4, 8)].join('.'), () => {
-          socket.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))
-          socket.pipe(back).pipe(socket)
-        })
-        for (const end of [socket, back]) end.on('error', () => end.destroy()).on('close', () => back.destroy())
-      })
-    }),
-  )
-  return { ...proxy, address: `socks5://127.0.0.1:${proxy.port}` }
+/** A SOCKS5 proxy (RFC 1928) for IPv4 addresses. With a login, it asks for the user and the password (RFC 1929). */
+async function socksProxy(login = '') {
+  const logins: string[] = []
+  const proxy = await tcpServer(async (socket) => {
+    const next = async (): Promise<Buffer> => (await once(socket, 'data'))[0]
+    await next()
+    if (login !== '') {
+      socket.write(Buffer.from([5, 2]))
+      const sent = await next()
+      const [user, password] = [sent.subarray(2, 2 + (sent[1] ?? 0)), sent.subarray(3 + (sent[1] ?? 0))]
+      logins.push(`${user} ${password}`)
+      socket.write(Buffer.from([1, 0]))
+    } else socket.write(Buffer.from([5, 0]))
+    const request = await next()
+    const back = connect(request.readUInt16BE(8), [...request.subarray(4, 8)].join('.'), () => {
+      socket.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))
+      socket.pipe(back).pipe(socket)
+    })
+    for (const end of [socket, back]) end.on('error', () => end.destroy()).on('close', () => back.destroy())
+  })
+  return { ...proxy, logins, address: `socks5://${login}127.0.0.1:${proxy.port}` }
 }
 
 it.each(['https', 'http'])('the proxy variables of this process are not used for %s', async (scheme) => {
@@ -136,12 +143,19 @@ describe('the proxy for https', () => {
 
   it.each([
     ['spoken to in TLS', tlsProxy],
-    ['a SOCKS proxy', socksProxy],
+    ['a SOCKS proxy', () => socksProxy()],
   ])('may be %s', async (_, open) => {
     const { startThrough } = await tlsService()
     const proxy = await open()
     expect(await startThrough(proxy.address)).toMatchObject(STARTED)
     expect(proxy.connections).toHaveLength(1)
+  })
+
+  it('may be a SOCKS proxy with a user and a password, whose signs are encoded in the address', async () => {
+    const { startThrough } = await tlsService()
+    const proxy = await socksProxy('us%40er:p%3Aw@')
+    expect(await startThrough(proxy.address)).toMatchObject(STARTED)
+    expect(proxy.logins).toEqual(['us@er p:w'])
   })
 
   it('is not used for addresses that NO_PROXY names', async () => {

@@ -134,7 +134,7 @@ describe('a value that costs only its own cell in the report', () => {
 
   it.each([
     ['startedAt', [...STRANGE, 'yesterday', '2026-99-99', '1.5', 'March 4, 2026', '04/03/2026']],
-    ['finishedAt', [...STRANGE, 'yesterday', '7', '2026']],
+    ['finishedAt', [...STRANGE, 'yesterday', '7', '2026', '0001-01-01T00:00:00Z']],
     ['branchName', [undefined, null, '']],
   ] as const)('a strange %s', (name, values) => {
     for (const value of values) {
