@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openSync, writeSync } from 'node:fs';
+import { fstatSync, openSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 // The service's reporters in Vitest, Playwright Test and Jest write the same report with this file. It runs in the project's own
@@ -26,6 +26,7 @@ const WRITTEN_CHARS = 20_000;
 const WRITTEN_FRAMES = 100;
 /** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
 const MOST_CAUSES = 100;
+const encode = TextEncoder.prototype.encode.bind(new TextEncoder());
 const UNFINISHED = { status: 'INTERRUPTED', durationMs: 0 };
 export class ReportWriter {
     /** Not the id of the process, because two containers may have processes with the same id. */
@@ -40,7 +41,7 @@ export class ReportWriter {
     #total;
     #writtenProgress = '';
     /** What could not be written yet. */
-    #unwritten = Buffer.alloc(0);
+    #unwritten = [];
     #writesAtExit = false;
     hasFinished = false;
     /** When the number of all tests is known. */
@@ -89,7 +90,7 @@ export class ReportWriter {
         if (this.#files === undefined)
             return;
         const line = { ...event, writer: this.#id };
-        this.#unwritten = Buffer.concat([this.#unwritten, Buffer.from(`${JSON.stringify(line)}\n`)]);
+        this.#unwritten.push(encode(`${JSON.stringify(line)}\n`));
         if (this.#writeRest() === undefined || this.#writesAtExit)
             return;
         this.#writesAtExit = true;
@@ -100,14 +101,18 @@ export class ReportWriter {
         });
     }
     /**
-     * Jest may run tests in this process, and they may replace the functions of `fs`. So this calls only `writeSync`, which was imported before,
-     * and calls no other function of `fs` itself. If a test has replaced all files, as `mock-fs` does, the lines are written later. Returns why
-     * lines are left.
+     * Jest may run tests in this process, and they may replace the functions of `fs` and of `Buffer`. So this calls only functions that were imported
+     * before. If a test has replaced all files, as `mock-fs` does, the lines are written later. Returns why lines are left.
      */
     #writeRest() {
         try {
-            while (this.#files !== undefined && this.#unwritten.length > 0) {
-                this.#unwritten = this.#unwritten.subarray(writeSync(this.#files.report, this.#unwritten));
+            for (let [line] = this.#unwritten; this.#files !== undefined && line !== undefined; [line] = this.#unwritten) {
+                const written = writeSync(ownDescriptor(this.#files.report), line);
+                // A full disk may take only a part of the line.
+                if (written < line.length)
+                    this.#unwritten[0] = line.subarray(written);
+                else
+                    this.#unwritten.shift();
             }
             return undefined;
         }
@@ -124,7 +129,7 @@ export class ReportWriter {
         if (this.#files === undefined || text === this.#writtenProgress)
             return;
         try {
-            writeSync(this.#files.progress, text, 0);
+            writeSync(ownDescriptor(this.#files.progress), text, 0);
             this.#writtenProgress = text;
         }
         catch {
@@ -223,7 +228,19 @@ function takeVariable(name) {
 /** Nothing is written if no file is named. */
 function openFiles() {
     const file = takeVariable(REPORT_FILE);
-    return file === undefined ? undefined : { report: openSync(file, 'a'), progress: openSync(progressFileOf(file), 'w') };
+    if (file === undefined)
+        return undefined;
+    return { report: openFile(file, 'a'), progress: openFile(progressFileOf(file), 'w') };
+}
+function openFile(path, flags) {
+    const descriptor = openSync(path, flags);
+    return { descriptor, inode: fstatSync(descriptor).ino };
+}
+/** Throws if the descriptor is of another file now. While `mock-fs` replaces all files, a file of the test may have the same descriptor. */
+function ownDescriptor({ descriptor, inode }) {
+    if (fstatSync(descriptor).ino !== inode)
+        throw new Error('a test has replaced the file');
+    return descriptor;
 }
 /**
  * The texts to print, in this order: what was thrown, the errors of an AggregateError, and the cause. The first text begins with `begin`,

@@ -109,6 +109,7 @@ export default class EventReporter {
             ]),
             errors: errors.map((error) => this.#describeUnhandled(error)),
             hasCoverage: config?.coverage.enabled,
+            listsAllTests: true,
         });
     }
     #describeResult(test) {

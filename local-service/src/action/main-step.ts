@@ -7,6 +7,7 @@ import type { ServiceInputs } from '../settings/configuration.ts'
 import { foldedGroup, notStartedSummary, toCommand, toLogLine } from '../text.ts'
 import {
   environmentOfService,
+  FILES_OF_STEP,
   readEnd,
   SERVICE,
   type ServiceFolder,
@@ -56,9 +57,10 @@ async function main({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.Pr
 async function startService(folder: ServiceFolder) {
   const log = openSync(folder.log, 'a')
   writeFileSync(folder.inputs, JSON.stringify(readInputs()), { mode: 0o600 })
+  for (const name of FILES_OF_STEP) writeFileSync(join(folder.privateFolder, name), '')
   const service = spawn(process.execPath, [SERVICE, 'serve', folder.path], {
     detached: true,
-    env: environmentOfService(),
+    env: environmentOfService(folder),
     stdio: ['ignore', log, log, 'ipc'],
   })
   // From now on, post can stop the service, whatever happens to main.

@@ -141,7 +141,7 @@ function isService(id: number, { path }: ServiceFolder): boolean {
 function cleanUp(folder: ServiceFolder): RunsAtEnd | undefined {
   console.log('The local service did not end as it should. Post now removes what the service left.')
   const limits = { timeout: STOP_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
-  const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
+  const options = { encoding: 'utf8', env: environmentOfService(folder), ...limits } as const
   const { stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, 'clean', folder.path], options)
   // If the process could not be started, there is no output.
   console.log(foldedGroup('Log of the clean-up', stderr ?? ''))

@@ -1,5 +1,4 @@
 import { existsSync, lstatSync } from 'node:fs'
-import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { readPartOfFile } from '../machine/files.ts'
 
@@ -51,13 +50,18 @@ export function wasNeverUsed({ log, dataFolder }: ServiceFolder): boolean {
 const HIDDEN_FROM_SERVICE =
   /^(INPUT_(WORKING-DIRECTORY|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*)$/
 
-/** The runner reads these files at the end of the step of the local service. Tests may write to them later, as they do by hand. */
-const FILES_OF_STEP = /^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
+/**
+ * The runner reads these files at the end of the step of the local service. Tests may write to them later and read them again, as they do by
+ * hand. So they get other files, which nobody else reads.
+ */
+export const FILES_OF_STEP = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_STEP_SUMMARY']
 
 /** The environment of the service and of the process that cleans up. That process reads what tests wrote, so it gets no secrets either. */
-export function environmentOfService(): NodeJS.ProcessEnv {
+export function environmentOfService({ privateFolder }: ServiceFolder): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(([name]) => !HIDDEN_FROM_SERVICE.test(name))
-  return Object.fromEntries(entries.map(([name, value]) => [name, FILES_OF_STEP.test(name) ? devNull : value]))
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, FILES_OF_STEP.includes(name) ? join(privateFolder, name) : value]),
+  )
 }
 
 export const TITLE_OF_LOG = 'Log of the local service'

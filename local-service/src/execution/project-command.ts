@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Checkout } from '../checkout/checkout.ts'
 import { findFramework } from '../checkout/packages.ts'
@@ -105,7 +105,9 @@ function testEnvironment({
     // A shell sets it too. Otherwise, it would be the folder of whoever has started the service.
     PWD: tested.folder,
     // In a work tree, a path that a configuration builds from it would lead to the files of another commit.
-    ...(serviceEnv.GITHUB_WORKSPACE === checkout.original.root ? { GITHUB_WORKSPACE: tested.root } : {}),
+    ...(checkout.workTreeCommit !== undefined && isFolder(serviceEnv.GITHUB_WORKSPACE, checkout.original.root)
+      ? { GITHUB_WORKSPACE: tested.root }
+      : {}),
     ...variables,
   }
   const commands = foldersBetween(tested).map((at) => join(at, 'node_modules/.bin'))
@@ -113,4 +115,9 @@ function testEnvironment({
   // `npx vitest` too puts the commands of the project first. A `command` is as in `run:`, where the machine's commands come first.
   const folders = project.command === undefined ? [...commands, own] : [own, ...commands]
   return { ...env, PATH: folders.flat().join(delimiter) }
+}
+
+/** git says the real path of a folder. The path of a workspace may have a link. */
+function isFolder(path: string | undefined, realPath: string): boolean {
+  return path !== undefined && existsSync(path) && realpathSync(path) === realPath
 }

@@ -43,6 +43,8 @@ export function readJunitXml(
   onMissing: (problem: string) => void,
 ): void {
   let hasElement = false
+  /** Where the last element that has no parent ends. */
+  let end = 0
   /** Mocha names the file only in the first of several suites. */
   let fileOfSuites = ''
   /** The innermost element that is not closed yet. */
@@ -75,6 +77,7 @@ export function readJunitXml(
         if (missing !== undefined) onMissing(missing)
       } else if (parent !== undefined) moveContent(element, parent)
       if (parent !== undefined) parent.failures += failures
+      else end = parser.endIndex + 1
       element = parent
     },
   }
@@ -82,7 +85,12 @@ export function readJunitXml(
   parser.write(text)
   if (text.trim() === '') throw new Error('is empty')
   if (!hasElement) throw new Error('is no JUnit report, because it has no element')
-  if (element !== undefined) throw new Error('is cut off, because its last element is not closed')
+  // The parser says nothing of a tag that is not closed. A comment may follow.
+  const isTagOpen = text
+    .slice(end)
+    .replace(/<!--.*?-->|<\?.*?\?>/gs, '')
+    .includes('<')
+  if (element !== undefined || isTagOpen) throw new Error('is cut off, because its last element is not closed')
 }
 
 /** Gives the content of an element such as `failure` or `system-out` to its parent. Tests and suites keep their content. */

@@ -41,6 +41,9 @@ export interface Events {
   readonly problem?: string | undefined
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined
+  readonly listsAllTests?: boolean | undefined
+  /** The keys of the files of processes that have not finished. If later processes run all of them, nothing is missing. */
+  readonly filesToRun: readonly string[]
 }
 
 /** What 100,000 failing test cases with short messages need. */
@@ -98,13 +101,15 @@ class EventsOfProcess {
     const said = this.#said
     if (this.#finished !== undefined) {
       const { files: failedFiles, ...end } = this.#finished
-      return { ...end, failedFiles, filesWithoutTest: [], said, isComplete: true }
+      return { ...end, failedFiles, filesWithoutTest: [], said, isComplete: true, filesToRun: [] }
     }
     const tests = [...this.#tests.values()]
     // A test is INTERRUPTED from its start on, until a later event says how it finished.
     const running = tests.filter(({ status }) => status === 'INTERRUPTED')
     for (const test of running) this.#openFiles.delete(keyOfFile(test))
-    return { ...NO_EVENTS, tests, filesWithoutTest: [...this.#openFiles.values()], said }
+    const filesWithoutTest = [...this.#openFiles.values()]
+    const filesToRun = [...tests.filter(hasRun), ...filesWithoutTest].map(keyOfFile)
+    return { ...NO_EVENTS, tests, filesWithoutTest, said, filesToRun }
   }
 }
 
@@ -115,25 +120,33 @@ const NO_EVENTS: Events = {
   errors: [],
   said: [],
   isComplete: false,
+  filesToRun: [],
 }
 
 /**
  * A command may start the framework several times, for example in each package of a workspace, or again for the tests that failed. Then:
  * 1. The last result of a test counts, unless it was skipped, because this process may have selected other tests of the file.
- * 2. What a process says of a file as a whole replaces what earlier processes said of it.
- * 3. The report is complete if the process that began last has finished, and if it has run each file of the processes that have not.
- * 4. A process that neither finished nor found a test file does not count. If it failed, the exit code of the command says so.
+ * 2. A test is gone if a later process has run its file and lists all tests but this one, such as one with a random title.
+ * 3. What a process says of a file as a whole replaces what earlier processes said of it.
+ * 4. The report is complete if the process that began last has finished, and if later processes have run each file of those that have not.
+ * 5. A process that neither finished nor found a test file does not count. If it failed, the exit code of the command says so.
  */
 function joinEvents(earlier: Events, later: Events): Events {
   const said = [...earlier.said, ...later.said]
-  const files = filesIn(later)
+  const files = new Set([...later.tests, ...later.filesWithoutTest, ...later.failedFiles].map(keyOfFile))
   if (!later.isComplete && files.size === 0) return { ...earlier, said }
   const isOther = (one: FileFacts) => !files.has(keyOfFile(one))
-  const ran = new Set(later.tests.filter(({ status }) => status !== 'SKIPPED').map(keyOfTest))
-  const kept = earlier.tests.filter((test) => !ran.has(keyOfTest(test)))
+  const ran = later.tests.filter(hasRun)
+  const [ranTests, ranFiles] = [new Set(ran.map(keyOfTest)), new Set(ran.map(keyOfFile))]
+  const listed = new Set(later.tests.map(keyOfTest))
+  const isGone = (test: ReportedTest) =>
+    later.listsAllTests && ranFiles.has(keyOfFile(test)) && !listed.has(keyOfTest(test))
+  const kept = earlier.tests.filter((test) => !ranTests.has(keyOfTest(test)) && !isGone(test))
   const known = new Set(kept.map(keyOfTest))
+  const filesToRun = [...earlier.filesToRun.filter((file) => !ranFiles.has(file)), ...later.filesToRun]
   return {
-    isComplete: later.isComplete && (earlier.isComplete || [...filesIn(earlier)].every((file) => files.has(file))),
+    isComplete: later.isComplete && filesToRun.length === 0,
+    filesToRun,
     status: later.status,
     hasCoverage: later.hasCoverage,
     tests: [...kept, ...later.tests.filter((test) => !known.has(keyOfTest(test)))],
@@ -145,8 +158,8 @@ function joinEvents(earlier: Events, later: Events): Events {
   }
 }
 
-function filesIn({ tests, filesWithoutTest, failedFiles }: Events): Set<string> {
-  return new Set([...tests, ...filesWithoutTest, ...failedFiles].map(keyOfFile))
+function hasRun({ status }: ReportedTest): boolean {
+  return status !== 'SKIPPED'
 }
 
 /** Two framework projects may have the same file. */

@@ -72,6 +72,7 @@ export function describeResults(
       }),
     ),
     errors: snapshot.failure ? [{ message: describeObsolete(snapshot) }] : [],
+    listsAllTests: true,
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { openSync, writeSync } from 'node:fs'
+import { fstatSync, openSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 
@@ -89,6 +89,8 @@ export interface ReportEnd {
   /** What Playwright says about the whole run. */
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined
+  /** Vitest and Jest list all tests of each file, also those that were not selected. Playwright does not. */
+  readonly listsAllTests?: boolean | undefined
 }
 
 /** Every text in the file has this length, because a shorter text would leave the end of a longer one there. */
@@ -105,6 +107,8 @@ const WRITTEN_FRAMES = 100
 /** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
 const MOST_CAUSES = 100
 
+const encode = TextEncoder.prototype.encode.bind(new TextEncoder())
+
 const UNFINISHED = { status: 'INTERRUPTED', durationMs: 0 } as const
 
 export class ReportWriter {
@@ -120,7 +124,7 @@ export class ReportWriter {
   #total: number | undefined
   #writtenProgress = ''
   /** What could not be written yet. */
-  #unwritten = Buffer.alloc(0)
+  readonly #unwritten: Uint8Array[] = []
   #writesAtExit = false
   hasFinished = false
 
@@ -176,7 +180,7 @@ export class ReportWriter {
   #write(event: ReportEvent): void {
     if (this.#files === undefined) return
     const line: ReportLine = { ...event, writer: this.#id }
-    this.#unwritten = Buffer.concat([this.#unwritten, Buffer.from(`${JSON.stringify(line)}\n`)])
+    this.#unwritten.push(encode(`${JSON.stringify(line)}\n`))
     if (this.#writeRest() === undefined || this.#writesAtExit) return
     this.#writesAtExit = true
     process.once('exit', () => {
@@ -186,14 +190,16 @@ export class ReportWriter {
   }
 
   /**
-   * Jest may run tests in this process, and they may replace the functions of `fs`. So this calls only `writeSync`, which was imported before,
-   * and calls no other function of `fs` itself. If a test has replaced all files, as `mock-fs` does, the lines are written later. Returns why
-   * lines are left.
+   * Jest may run tests in this process, and they may replace the functions of `fs` and of `Buffer`. So this calls only functions that were imported
+   * before. If a test has replaced all files, as `mock-fs` does, the lines are written later. Returns why lines are left.
    */
   #writeRest(): unknown {
     try {
-      while (this.#files !== undefined && this.#unwritten.length > 0) {
-        this.#unwritten = this.#unwritten.subarray(writeSync(this.#files.report, this.#unwritten))
+      for (let [line] = this.#unwritten; this.#files !== undefined && line !== undefined; [line] = this.#unwritten) {
+        const written = writeSync(ownDescriptor(this.#files.report), line)
+        // A full disk may take only a part of the line.
+        if (written < line.length) this.#unwritten[0] = line.subarray(written)
+        else this.#unwritten.shift()
       }
       return undefined
     } catch (error) {
@@ -209,7 +215,7 @@ export class ReportWriter {
     // The start of a test changes no number.
     if (this.#files === undefined || text === this.#writtenProgress) return
     try {
-      writeSync(this.#files.progress, text, 0)
+      writeSync(ownDescriptor(this.#files.progress), text, 0)
       this.#writtenProgress = text
     } catch {
       // The next number is written again.
@@ -314,7 +320,24 @@ function takeVariable(name: string): string | undefined {
 /** Nothing is written if no file is named. */
 function openFiles() {
   const file = takeVariable(REPORT_FILE)
-  return file === undefined ? undefined : { report: openSync(file, 'a'), progress: openSync(progressFileOf(file), 'w') }
+  if (file === undefined) return undefined
+  return { report: openFile(file, 'a'), progress: openFile(progressFileOf(file), 'w') }
+}
+
+interface OpenFile {
+  readonly descriptor: number
+  readonly inode: number
+}
+
+function openFile(path: string, flags: 'a' | 'w'): OpenFile {
+  const descriptor = openSync(path, flags)
+  return { descriptor, inode: fstatSync(descriptor).ino }
+}
+
+/** Throws if the descriptor is of another file now. While `mock-fs` replaces all files, a file of the test may have the same descriptor. */
+function ownDescriptor({ descriptor, inode }: OpenFile): number {
+  if (fstatSync(descriptor).ino !== inode) throw new Error('a test has replaced the file')
+  return descriptor
 }
 
 interface Described {

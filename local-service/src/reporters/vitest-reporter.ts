@@ -114,6 +114,7 @@ export default class EventReporter implements Reporter {
       ]),
       errors: errors.map((error) => this.#describeUnhandled(error)),
       hasCoverage: config?.coverage.enabled,
+      listsAllTests: true,
     })
   }
 

@@ -60,7 +60,13 @@ export function openRunStore(dataFolder: string) {
     return {
       folder,
       /** A client has asked for a run, also if it is refused. `wasNeverUsed` of the action looks for this folder. */
-      markUsed: () => void mkdirSync(join(folder, 'runs'), { recursive: true, mode: 0o700 }),
+      markUsed(): void {
+        try {
+          mkdirSync(join(folder, 'runs'), { recursive: true, mode: 0o700 })
+        } catch {
+          // The run needs this folder too, and says why it cannot be made.
+        }
+      },
       ...storeIn(openDatabase(join(folder, 'runs.sqlite'))),
     }
   } catch (error) {

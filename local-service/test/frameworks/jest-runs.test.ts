@@ -116,15 +116,19 @@ describe('a run of Jest', () => {
     expect([run.status, run.cases]).toEqual(['INTERRUPTED', ['PASSED passes', 'INTERRUPTED ends']])
   })
 
-  it('may replace the functions of `fs` that its tests call, because the service calls none of them', async () => {
-    const spies =
-      "const fs = require('node:fs')\nbeforeAll(() => jest.spyOn(fs, 'writeFileSync').mockImplementation(() => {}))"
+  it('may replace the functions of `fs` and `Buffer` that its tests call, because the service calls none of them', async () => {
+    const spies = `const fs = require('node:fs')
+      beforeAll(() => {
+        jest.spyOn(fs, 'writeFileSync').mockImplementation(() => {})
+        jest.spyOn(Buffer, 'from')
+      })`
     const files = {
       'a.test.js': `${spies}\nit('saves nothing', () => expect(fs.writeFileSync).not.toHaveBeenCalled())`,
       'b.test.js': `${spies}\nit('saves', () => expect(fs.writeFileSync).toHaveBeenCalled())`,
+      'c.test.js': `${spies}\nit('encodes', () => expect(Buffer.from).toHaveBeenCalled())`,
     }
     const run = await runJest(files, { args: ['--runInBand'] })
-    expect(run.cases).toEqual(['PASSED saves nothing', 'FAILED saves'])
+    expect(run.cases).toEqual(['PASSED saves nothing', 'FAILED saves', 'FAILED encodes'])
   })
 
   it('may be of version 29.0', async () => {

@@ -225,7 +225,7 @@ describe('the text of a report', () => {
       `\uFEFF<?xml version="1.0"?><!-- <testcase/> -->${inSuite(
         inSuite(`<testcase name="&lt;a&gt; &#233; &#x20AC; &quot;"><failure message="bell \u0007&#10;${red}red\u001b[39m">
           <![CDATA[<b> &amp; &#39; &#160; & ]]]]><![CDATA[>]]></failure><system-out>not this</system-out></testcase>`),
-      )}`,
+      )}<!-- <end -->\n`,
     )
     expect(problem).toBeUndefined()
     expect(testCases).toMatchObject([
@@ -236,6 +236,7 @@ describe('the text of a report', () => {
   it.each([
     ['is cut off', inSuite('<testcase name="a"/>').slice(0, -5), /^The report "a\.xml" is cut off, because/],
     ['is cut off in an attribute', '<testsuite><testcase name="a', /is cut off/],
+    ['is cut off behind a suite', `${inSuite('<testcase name="a"/>')}<!-- <b --><testsuite`, /is cut off/],
     ['is empty', ' \n', /^The report "a\.xml" is empty\.$/],
     ['is no XML', 'All tests passed', /is no JUnit report, because it has no element\.$/],
     ['is another XML', '<html/>', /^The report "a\.xml" is no JUnit report, because it begins with <html>\.$/],

@@ -179,6 +179,39 @@ describe('a report', () => {
         false,
       ],
       [
+        'the tests that were running when an earlier process ended, if a later process has only skipped them',
+        [...by(1, begun), ...by(2, endOf({ tests: [TEST, { ...inB, status: 'SKIPPED' }] }))],
+        ['INTERRUPTED pays', 'PASSED adds'],
+        false,
+      ],
+      [
+        'no test that a later process would list if it were still there, such as one with a random title',
+        [
+          ...by(
+            1,
+            endOf({
+              tests: [
+                { ...FAILED, path: ['adds 0.7'] },
+                { ...FAILED, path: ['adds'] },
+              ],
+            }),
+          ),
+          ...by(2, endOf({ tests: [{ ...TEST, path: ['adds 0.3'] }, TEST], listsAllTests: true })),
+        ],
+        ['PASSED adds 0.3', 'PASSED adds'],
+        true,
+      ],
+      [
+        'all tests if later processes have run the files of a process that ended early, one after the other',
+        [
+          ...by(1, begun, { event: 'test', test: TEST }),
+          ...by(2, endOf({ tests: [inB] })),
+          ...by(3, endOf({ tests: [TEST] })),
+        ],
+        ['PASSED pays', 'PASSED adds'],
+        true,
+      ],
+      [
         'all tests if a later process has run the files of a process that ended early',
         [...by(1, begun), ...by(2, endOf({ tests: [TEST, inB] }))],
         ['PASSED adds', 'PASSED pays'],

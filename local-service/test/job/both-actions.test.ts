@@ -48,10 +48,14 @@ describe.concurrent('a job with the local service', () => {
     const { folder, git } = await jobs.project({
       ...VITEST,
       'vitest.config.ts': `export default { test: { reporters: ['default', ['junit', { outputFile: 'junit.xml' }]] } }`,
-      'a.test.ts': `import { writeFileSync } from 'node:fs'
-import { test } from 'vitest'
+      'a.test.ts': `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
 import './built.js'
-test('writes', () => writeFileSync('variables.json', JSON.stringify(process.env)))`,
+test('writes', () => {
+  appendFileSync(process.env.GITHUB_OUTPUT, 'a=b')
+  expect(readFileSync(process.env.GITHUB_OUTPUT, 'utf8')).toBe('a=b')
+  writeFileSync('variables.json', JSON.stringify(process.env))
+})`,
     })
     writeFileSync(join(folder, 'built.js'), '')
     const secret = { ACTIONS_RUNTIME_TOKEN: '1', ACTIONS_ID_TOKEN_REQUEST_TOKEN: '2', ACTIONS_OF_TOMORROW: '3' }
@@ -66,8 +70,10 @@ test('writes', () => writeFileSync('variables.json', JSON.stringify(process.env)
     const names = Object.keys(variables)
     expect(names).toEqual(expect.arrayContaining(['GITHUB_SHA', 'RUNNER_TEMP', ...Object.keys(ofJob)]))
     const files = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_STEP_SUMMARY']
-    // A test can write to them, and nobody reads it.
-    expect(files.map((name) => variables[name])).toEqual(Array(4).fill('/dev/null'))
+    // A test can write to them and read them again, and nobody else reads them.
+    expect(files.map((name) => variables[name])).toEqual(
+      files.map((name) => join(serviceFolder(step), 'service', name)),
+    )
     const { inputs } = parse(readFileSync(join(ROOT, 'local-service/action.yml'), 'utf8'))
     const ofInputs = Object.keys(inputs).map((name) => `INPUT_${name.toUpperCase()}`)
     const ofStep = new Set([...Object.keys(secret), ...ofInputs, 'NODE_CHANNEL_FD'])

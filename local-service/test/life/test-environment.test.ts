@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
@@ -34,13 +35,15 @@ describe("a test process's environment", () => {
 
   it('has the work tree in place of the workspace of the job if it tests another branch', async () => {
     const { folder } = await aRepository({ 'a.txt': '' })
-    const service = await startService({ projects: puppetIn(folder), env: { ...PLAIN_ENV, GITHUB_WORKSPACE: folder } })
+    // The workspace may be the path of a link.
+    const link = join(temporaryFolder(), 'workspace')
+    symlinkSync(folder, link)
+    const service = await startService({ projects: puppetIn(folder), env: { ...PLAIN_ENV, GITHUB_WORKSPACE: link } })
     const { envOverrides } = puppet({ tellsVariables: ['GITHUB_WORKSPACE', 'PWD'] })
     const inTree = await service.run({ envOverrides, branch: 'other' })
     const [workspace, pwd] = inTree.results?.testCases.map(({ title }) => title.replace(/^.*?=/, '')) ?? []
-    expect(workspace).not.toBe(folder)
     expect(workspace).toBe(pwd)
-    expect(await variablesIn(service, ['GITHUB_WORKSPACE'])).toEqual([folder])
+    expect(await variablesIn(service, ['GITHUB_WORKSPACE', 'PWD'])).toEqual([link, folder])
   })
 
   it("has the person's TMPDIR, unless the request gives another", async () => {

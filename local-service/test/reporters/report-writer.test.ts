@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter, type Thrown } from '../../src/reporters/report-writer.ts'
 import { prepareReport } from '../support/a-report.ts'
@@ -32,21 +34,37 @@ it('the results of two processes are kept, also if both have one id because they
   expect(read()?.testCases.map(({ title }) => title)).toEqual(['a', 'b'])
 })
 
-it('lines are written later if a test has replaced all files meanwhile, as `mock-fs` does', () => {
-  const { read } = prepareReport()
+/** In `mock-fs`, a file of a test can have the descriptor of the report. Here, the system gives it to the file of the test. */
+const TEST_THAT_REPLACES_FILES = `
+  import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+  const { ReportWriter } = await import(process.env.WRITER)
+  const file = process.env.${REPORT_FILE}
   const report = new ReportWriter()
   const test = { id: '1', project: '', file: '/shop/a.test.ts', path: ['a'] }
-  // This is what mock-fs replaces.
-  const { binding } = process as unknown as { binding(name: 'fs'): Record<string, unknown> }
-  const replaced = binding('fs')
-  const { writeBuffer, writeString } = replaced
-  const fails = () => {
-    throw new Error('EBADF: bad file descriptor')
+  const isReport = (descriptor) => {
+    try {
+      return fstatSync(descriptor).ino === statSync(file).ino
+    } catch {
+      return false
+    }
   }
-  Object.assign(replaced, { writeBuffer: fails, writeString: fails })
+  const descriptor = Array.from({ length: 1000 }, (_, index) => index).find(isReport)
+  closeSync(descriptor)
+  const ofTest = openSync(file + '-of-the-test', 'a')
   report.startTest(test)
-  Object.assign(replaced, { writeBuffer, writeString })
+  closeSync(ofTest)
+  const again = openSync(file, 'a')
   report.finishTest(test, { status: 'PASSED', durationMs: 0 })
+  console.log(JSON.stringify([ofTest === descriptor, again === descriptor, readFileSync(file + '-of-the-test', 'utf8')]))`
+
+it('lines are written later, and to no file of a test, if a test has replaced all files meanwhile', () => {
+  const { file, read } = prepareReport()
+  const env = { ...process.env, WRITER: new URL('../../src/reporters/report-writer.ts', import.meta.url).href }
+  const args = ['--input-type=module', '--eval', TEST_THAT_REPLACES_FILES]
+  const printed = execFileSync(process.execPath, args, { env, encoding: 'utf8' })
+  expect(JSON.parse(printed)).toEqual([true, true, ''])
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line).test.status)).toEqual(['INTERRUPTED', 'PASSED'])
   expect(read()?.testCases).toMatchObject([{ title: 'a', status: 'PASSED' }])
 })
 
