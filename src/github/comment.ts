@@ -30,8 +30,7 @@ const LIMIT_MS = 30_000
 /** Never throws, because a comment does not change the verdict. Returns the comment's address. */
 export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
   const { env, event, settings, success, log, clock, signal } = options
-  // A step that is being cancelled has no time to load GitHub's client.
-  if (settings.when === 'never' || signal.aborted) return undefined
+  if (settings.when === 'never') return undefined
   if (event.problem !== undefined) {
     // With `on-failure`, a step that succeeds only updates the comment of an earlier failure. Most such steps have no comment to update, so
     // a warning would be wrong.

@@ -40,7 +40,7 @@ const BELONGS_TO = ['null', 'project', 'web-shop', undefined, undefined]
 
 interface Step {
   readonly text?: string
-  readonly when?: 'always' | 'on-failure'
+  readonly when?: 'always' | 'on-failure' | 'never'
   readonly success?: boolean
   readonly token?: string
   readonly belongsTo?: CommentOptions['settings']['belongsTo']
@@ -153,6 +153,11 @@ describe('one comment, kept up to date', () => {
     await comment({ text: 'after', ...run })
     expect(texts()).toEqual(['after'])
   })
+})
+
+test('never means that nothing is asked of GitHub, also on a pull request', async () => {
+  expect(await comment({ when: 'never' })).toEqual({ url: undefined, log: [] })
+  expect(requested()).toEqual([])
 })
 
 describe('on-failure', () => {
