@@ -19,8 +19,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Waits until Node has handled all that had arrived before: system signals, and what came over connections. Node looks for both once in each
- * turn of the event loop, and this turn may already have done so. After two turns, Node has handled them.
+ * Waits until Node has handled the system signals and the small responses that have arrived. Node looks for both once in each turn of the event
+ * loop, and this turn may already have done so. After two turns, Node has handled them. A response of 1 MB takes some more turns.
  */
 export async function pendingEvents(): Promise<void> {
   await turn()

@@ -36,8 +36,9 @@ export async function performStep(
   const { mainFile, signal } = world
   const { output, ...ended } = await startAndWait(settings, beganMs + settings.waitLimitMs, world)
   const outcome = concludeStep({ ...ended, subject: settings.subject }, settings)
+  // Before the rest of the output, because the runner may kill main while it reads that.
   setOutputs(outcome, world)
-  // The verdict follows the last line of the tests. Meanwhile, main still has its file, because it then notices the end of its job.
+  // The verdict follows the last line of the tests. Until then, main has its file, by which it notices the end of its job.
   await output?.readRest(outcome.run)
   const next = whoMustAct(outcome.cancellation)
   // Even if main is killed while it writes the reports, post then has nothing to do.

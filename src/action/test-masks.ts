@@ -18,7 +18,7 @@ export function isMaskCommand(line: string): boolean {
 
 /**
  * The values that tests hide with the command `add-mask`, the only command of the output that reaches the runner. A value is not masked if
- * it is too short, or if main itself may write it.
+ * it is too short. If main itself may write the value, only parts of it are masked.
  */
 export class TestMasks {
   readonly #world: Pick<World, 'mask' | 'programText'>
@@ -49,8 +49,8 @@ export class TestMasks {
   }
 
   /**
-   * A password such as `>Kd8f9x2mQ7` could match the end of a tag and the text of a test behind it. So the runner gets only `Kd8f9x2mQ7`. Returns
-   * whether the value is secret.
+   * The summary may have `<b>Kd8f9x2mQ7`. If the runner masked `>Kd8f9x2mQ7`, it would destroy the tag. So only the parts of such a value between the
+   * signs of tags are masked, here `Kd8f9x2mQ7`. Returns whether the value is secret.
    */
   #maskWholeOrParts(value: string): boolean {
     if (this.#maskIfSecret(value)) return true
@@ -60,7 +60,7 @@ export class TestMasks {
 
   #maskIfSecret(value: string): boolean {
     if ([...value].length < SHORTEST_MASK_CHARS) return false
-    // The search below takes long. Without room for a further value, it would be of no use.
+    // At the limit, nothing more can be masked. So the line is hidden without the search below, which takes long.
     if (this.#masked.has(value) || this.#masked.size === MASKS_LIMIT) return true
     this.#programText ??= this.#world.programText()
     if (isWrittenByMain(value, this.#programText)) return false

@@ -56,10 +56,12 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
       outage = { sinceMs: outage?.sinceMs ?? nowMs, polls: (outage?.polls ?? 0) + 1 }
       const giveUpMs = outage.sinceMs + service.failureLimitMs
       const lastPollMs = Math.min(giveUpMs, deadlineMs)
+      const failed: Waited = { ending: { kind: 'poll-failed', failure: response }, run }
       const mayNextPollSucceed = isTransient(response) || isPerhapsNotKnownYet(handle, response, sentMs)
-      if (!mayNextPollSucceed || (nowMs >= lastPollMs && giveUpMs < deadlineMs))
-        return { ending: { kind: 'poll-failed', failure: response }, run }
-      if (nowMs >= lastPollMs) return { ending: limitExceeded(waitLimitMs, run, response), run }
+      if (!mayNextPollSucceed) return failed
+      // The limit that comes first ends the wait.
+      if (nowMs >= lastPollMs)
+        return giveUpMs < deadlineMs ? failed : { ending: limitExceeded(waitLimitMs, run, response), run }
       const nextPollMs = Math.min(nowMs + pauseMs(outage.polls, response, random), lastPollMs)
       const line = () =>
         fragment`Run ${handle.id}: after ${waited()}, the status cannot be read, because ${failureSentences(response)} The step tries again.`

@@ -83,7 +83,7 @@ export class MainFile {
   /** Removes post's request to stop, if there is one. This is main's answer. Returns whether there was one. */
   answerStopRequest(): boolean {
     if (!isThere(this.path + STOP, { ifUnknown: false })) return false
-    ignoreErrors(() => rmSync(this.path + STOP, { force: true }))
+    succeeds(() => rmSync(this.path + STOP, { force: true }))
     return true
   }
 
@@ -96,8 +96,9 @@ export class MainFile {
   /** Returns whether there is a request now. Another post with the same identity may have created it. */
   askToStop(): boolean {
     const path = this.path + STOP
-    ignoreErrors(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 }))
-    return isThere(path, { ifUnknown: false })
+    // Main may have answered already, and removed the file again.
+    const isCreated = succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 }))
+    return isCreated || isThere(path, { ifUnknown: false })
   }
 
   isStopAnswered(): boolean {
@@ -112,7 +113,7 @@ export class MainFile {
 
   /** Post does this at its end. A main that was only blocked then finds no file, and stops. */
   removeAll(): void {
-    for (const path of [this.path, this.path + STOP]) ignoreErrors(() => rmSync(path, { force: true }))
+    for (const path of [this.path, this.path + STOP]) succeeds(() => rmSync(path, { force: true }))
   }
 }
 
@@ -129,7 +130,7 @@ export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
     } catch (cause) {
       problem = `${path} could not be created (${messageOf(cause)})`
       // A full disk can leave an empty file. Its name is random, so it is ours.
-      ignoreErrors(() => rmSync(path, { force: true }))
+      succeeds(() => rmSync(path, { force: true }))
     }
   }
   return new MainFile(join(tmpdir(), name), problem)
@@ -211,10 +212,11 @@ function identity(env: NodeJS.ProcessEnv): string {
   return `${PREFIX}${hash.toString(16)}-`
 }
 
-function ignoreErrors(task: () => void): void {
+function succeeds(task: () => void): boolean {
   try {
     task()
+    return true
   } catch {
-    // The caller goes on nevertheless.
+    return false
   }
 }

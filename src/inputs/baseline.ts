@@ -70,14 +70,17 @@ function readLatest(files: readonly ResultsFile[], readRun: (path: string) => Ea
   let readBytes = 0
   let leftOut = 0
   for (const [index, { path, sizeBytes }] of latestFirst.entries()) {
+    if (runs.length === MOST_RUNS) break
     readBytes += sizeBytes
-    // At most MOST_RUNS runs are compared. So the warning counts only the files that would still have been read.
-    if (readBytes > MOST_BYTES) leftOut = Math.min(files.length - index, MOST_RUNS - runs.length)
-    if (leftOut > 0 || runs.length === MOST_RUNS) break
+    if (readBytes > MOST_BYTES) {
+      // At most MOST_RUNS runs are compared. So the warning counts only the files that would still have been read.
+      leftOut = Math.min(files.length - index, MOST_RUNS - runs.length)
+      break
+    }
     const run = readRun(path)
     if (run !== undefined) runs.push(run)
   }
-  // `finishedMs` may be the time of a test case. Only the whole file says the time of the run.
+  // `finishedMs` was read from a part of the file, and may be the time of a test case. This sorts the runs by their own times.
   runs.sort((a, b) => Number(b.finishedAt ?? 0) - Number(a.finishedAt ?? 0))
   return { runs, leftOut }
 }

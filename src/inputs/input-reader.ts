@@ -11,16 +11,11 @@ export class InvalidInputsError extends Error {
   }
 }
 
-/** The inputs with any text that stands in messages, outputs or reports. */
+/** The inputs with free text that messages, outputs or reports show. */
 const SHOWN_TEXTS = [
-  'base-url',
-  'project',
-  'test-suite',
-  'branch',
-  'environment',
-  'framework-project',
-  'run-id',
-].concat(['run-url', 'report-dir', 'baseline', 'matrix'])
+  ...['base-url', 'project', 'test-suite', 'branch', 'environment', 'framework-project'],
+  ...['run-id', 'run-url', 'report-dir', 'baseline', 'matrix'],
+]
 
 /**
  * Reads the inputs. If a value is invalid, the method adds to `problems`, and returns what it returns for an empty input. So the other
@@ -96,7 +91,7 @@ export class InputReader {
     }
   }
 
-  /** A shorter key may occur in other words. */
+  /** False if the key is short, because a short key may be a part of other words. */
   #hasKey(text: string): boolean {
     const key = this.text('api-key')
     return key.length >= SHORTEST_KEY_CHARS && text.includes(key)

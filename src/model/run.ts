@@ -70,7 +70,7 @@ export interface Run {
   /** Where an error outside the tests happened. */
   readonly filePath?: Untrusted | undefined
   readonly line?: number | undefined
-  /** Absent if the service sent no usable results. */
+  /** Absent if the service sent no usable results, or an empty list before the run has finished. */
   readonly testCases?: readonly TestCase[] | undefined
   /** How far the run is. Absent if it has finished, or if the service does not say it. */
   readonly progress?: Progress | undefined

@@ -29,7 +29,7 @@ const MAY_BE_RUNNING = fragment`The run may still be running.`
 
 const TITLES_NAMED = 3
 const STATUSES_NAMED = 3
-/** Fewer titles are named if they are long, because what a person can do follows them, and an annotation has at most 4,000 characters. */
+/** If the titles are long, fewer are named. An annotation has at most 4,000 characters, and what a person can do follows the titles. */
 const TITLES_LIMIT_CHARS = 1_000
 
 interface EndingText {
@@ -165,8 +165,8 @@ function waitTimeoutText(outcome: StepOutcome, ending: EndingOf<'wait-timeout'>)
   const { limitMs, wasQueued, failure } = ending
   const title = wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
   // The sentence names no status if the last poll failed, or if main has cancelled the run and then read it as CANCELLED.
-  const readStatus = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
-  const status = failure === undefined ? readStatus : undefined
+  const readStatus = failure === undefined ? unfinishedStatus(outcome) : undefined
+  const status = wasQueued ? 'QUEUED' : readStatus
   const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
   const what = fragment`Run ${linkedRunId(outcome)} ${still} after ${durationText(limitMs)} (the input ${code('timeout-minutes')})`
   const last = failure && fragment`Its last status request failed, because ${failureReason(failure)}.`

@@ -131,9 +131,9 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
 }
 
 function settingsOfProxy({ protocol, username, password }: URL, tls: typeof TLS) {
-  // For every other proxy, undici would speak TLS to it too.
+  // If `proxyTls` is given, undici speaks TLS to any proxy, even to a SOCKS proxy.
   if (protocol === 'https:') return { proxyTls: tls }
-  // undici decodes them itself, but only for an HTTP proxy.
+  // undici decodes the user and the password only for an HTTP proxy.
   const isSocks = protocol.startsWith('socks') && username !== ''
   return isSocks ? { username: decodeURIComponent(username), password: decodeURIComponent(password) } : {}
 }

@@ -194,7 +194,8 @@ export function shortened(text: string): Untrusted {
 }
 
 /**
- * Undefined unless it is an ISO 8601 time stamp. `Date` alone would take `7` for a day of 2001. Go and .NET send the year 1 if they have no time.
+ * Undefined unless it is an ISO 8601 time stamp. `Date` alone would take `7` for a day of 2001. A time before
+ * 1970 counts as none, because Go and .NET send the year 1 if they have no time.
  */
 function date(value: unknown): Date | undefined {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}T/.test(value)) return undefined

@@ -73,9 +73,9 @@ export default class EventReporter {
     #describeResult(test, result) {
         const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0);
         const lastFailed = test.results.findLast(({ errors }) => errors.length > 0);
-        // In the mode `serial`, the next attempt of a failed test is skipped if a test before it fails in that attempt.
-        const isDecidedBefore = test.outcome() === 'flaky' || result.status === 'skipped';
-        const shown = isDecidedBefore && lastFailed !== undefined ? lastFailed : result;
+        // In the mode `serial`, Playwright skips a later attempt of a test if a test before it fails again. Then the last failed attempt is shown.
+        const showsEarlier = test.outcome() === 'flaky' || result.status === 'skipped';
+        const shown = showsEarlier && lastFailed !== undefined ? lastFailed : result;
         const status = statusOf(test, shown);
         const failure = this.#failureOf(test, status, shown);
         const details = this.#describeDetails(test, shown);
@@ -162,7 +162,7 @@ function fileOf({ parent, location }) {
         suite = suite.parent;
     return suite?.location?.file ?? location.file;
 }
-/** Playwright compares each test with its expected status. The last attempt says how the test failed. */
+/** Playwright compares each test with its expected status. The attempt that is shown says how the test failed. */
 function statusOf(test, { status }) {
     if (status === 'interrupted')
         return 'INTERRUPTED';

@@ -26,6 +26,7 @@ const WRITTEN_CHARS = 20_000;
 const WRITTEN_FRAMES = 100;
 /** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
 const MOST_CAUSES = 100;
+/** Taken now, because tests may replace functions of `Buffer` and `TextEncoder`. */
 const encode = TextEncoder.prototype.encode.bind(new TextEncoder());
 const UNFINISHED = { status: 'INTERRUPTED', durationMs: 0 };
 export class ReportWriter {
@@ -101,12 +102,15 @@ export class ReportWriter {
         });
     }
     /**
-     * Jest may run tests in this process, and they may replace the functions of `fs` and of `Buffer`. So this calls only functions that were imported
-     * before. If a test has replaced all files, as `mock-fs` does, the lines are written later. Returns why lines are left.
+     * Jest may run tests in this process, and they may replace functions of `fs`. So this calls only functions that were imported before. If a test
+     * has replaced all files, as `mock-fs` does, the lines are written later. Returns the error if lines are left.
      */
     #writeRest() {
         try {
-            for (let [line] = this.#unwritten; this.#files !== undefined && line !== undefined; [line] = this.#unwritten) {
+            for (;;) {
+                const [line] = this.#unwritten;
+                if (this.#files === undefined || line === undefined)
+                    return undefined;
                 const written = writeSync(ownDescriptor(this.#files.report), line);
                 // A full disk may take only a part of the line.
                 if (written < line.length)
@@ -114,7 +118,6 @@ export class ReportWriter {
                 else
                     this.#unwritten.shift();
             }
-            return undefined;
         }
         catch (error) {
             // If the lines can never be written, the report is not complete, and the run does not pass.
@@ -133,7 +136,7 @@ export class ReportWriter {
             this.#writtenProgress = text;
         }
         catch {
-            // The next number is written again.
+            // The next change writes all numbers again.
         }
     }
     /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */
@@ -236,7 +239,7 @@ function openFile(path, flags) {
     const descriptor = openSync(path, flags);
     return { descriptor, inode: fstatSync(descriptor).ino };
 }
-/** Throws if the descriptor is of another file now. While `mock-fs` replaces all files, a file of the test may have the same descriptor. */
+/** Throws if another file has the descriptor now. While `mock-fs` replaces all files, this may be a file of the test. */
 function ownDescriptor({ descriptor, inode }) {
     if (fstatSync(descriptor).ino !== inode)
         throw new Error('a test has replaced the file');

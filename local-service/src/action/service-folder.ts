@@ -51,8 +51,8 @@ const HIDDEN_FROM_SERVICE =
   /^(INPUT_(WORKING-DIRECTORY|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*)$/
 
 /**
- * The runner reads these files at the end of the step of the local service. Tests may write to them later and read them again, as they do by
- * hand. So they get other files, which nobody else reads.
+ * The runner reads these files when a step ends. By hand, tests can write to them and read them again. So the service gives its tests empty files of
+ * its own, which the runner never reads.
  */
 export const FILES_OF_STEP = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_STEP_SUMMARY']
 

@@ -17,13 +17,13 @@ import { outcomeOfUnusable, type RunOutcome, toOutcome, withoutTests } from './o
 import { findInstalled, gitOptionsIn, type RunContext, runProjectCommand } from './project-command.ts'
 
 export interface RunningTests {
-  /** Undefined if no reporter of the service counts the tests. */
+  /** Undefined if no reporter of the service counts the tests, and during the fix. */
   progress(): Progress | undefined
   /** The test cases of a run that is stopped now. */
   testCases(): Promise<readonly TestCase[]>
 }
 
-/** `onTests` is called when the tests begin, and when they have ended and the fix begins. */
+/** `onTests` is called when the tests begin, and again before the fix. */
 export async function executeRun(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { output, resources, stop } = run
   // With it, the folders above it are made too: all that the run writes is in them.
@@ -36,7 +36,7 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
     await output.keepFiles(resources.filesFolder)
     // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
     if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
-      // If the run is stopped now, the fix may have changed the reports of the tests.
+      // The fix may change the reports of the tests. If the run is stopped now, its test cases are those that were read before.
       onTests({ progress: () => undefined, testCases: async () => outcome.testCases })
       run.log(`auto-fix: ${await fixTests(run)}`)
     }

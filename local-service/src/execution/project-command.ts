@@ -102,22 +102,22 @@ function testEnvironment({
   const env: NodeJS.ProcessEnv = {
     CI: 'true',
     ...serviceEnv,
-    // A shell sets it too. Otherwise, it would be the folder of whoever has started the service.
+    // A shell sets PWD too. Without this line, it would be the folder in which the service was started.
     PWD: tested.folder,
-    // In a work tree, a path that a configuration builds from it would lead to the files of another commit.
-    ...(checkout.workTreeCommit !== undefined && isFolder(serviceEnv.GITHUB_WORKSPACE, checkout.original.root)
+    // The project's configuration may build paths from GITHUB_WORKSPACE. In a work tree, they must not lead to the files of another commit.
+    ...(checkout.workTreeCommit !== undefined && isSameFolder(serviceEnv.GITHUB_WORKSPACE, checkout.original.root)
       ? { GITHUB_WORKSPACE: tested.root }
       : {}),
     ...variables,
   }
   const commands = foldersBetween(tested).map((at) => join(at, 'node_modules/.bin'))
-  const own = env.PATH ?? []
-  // `npx vitest` too puts the commands of the project first. A `command` is as in `run:`, where the machine's commands come first.
-  const folders = project.command === undefined ? [...commands, own] : [own, ...commands]
-  return { ...env, PATH: folders.flat().join(delimiter) }
+  const path = env.PATH === undefined ? [] : [env.PATH]
+  // `npx vitest` too puts the commands of the project first. The runner starts a `run:` with the commands of the machine, so a `command` has them first.
+  const folders = project.command === undefined ? [...commands, ...path] : [...path, ...commands]
+  return { ...env, PATH: folders.join(delimiter) }
 }
 
-/** git says the real path of a folder. The path of a workspace may have a link. */
-function isFolder(path: string | undefined, realPath: string): boolean {
+/** `realPath` is from git, which follows links. The path of a workspace may have a link. */
+function isSameFolder(path: string | undefined, realPath: string): boolean {
   return path !== undefined && existsSync(path) && realpathSync(path) === realPath
 }

@@ -43,7 +43,7 @@ export function readJunitXml(
   onMissing: (problem: string) => void,
 ): void {
   let hasElement = false
-  /** Where the last element that has no parent ends. */
+  /** Where the last root ends. A root is an element without a parent. */
   let end = 0
   /** Mocha names the file only in the first of several suites. */
   let fileOfSuites = ''
@@ -85,11 +85,8 @@ export function readJunitXml(
   parser.write(text)
   if (text.trim() === '') throw new Error('is empty')
   if (!hasElement) throw new Error('is no JUnit report, because it has no element')
-  // The parser says nothing of a tag that is not closed. A comment may follow.
-  const isTagOpen = text
-    .slice(end)
-    .replace(/<!--.*?-->|<\?.*?\?>/gs, '')
-    .includes('<')
+  // If the file ends in the middle of a tag, the parser says nothing. So this looks for the beginning of a tag behind the last root.
+  const isTagOpen = /<\S/.test(text.slice(end).replace(/<!--.*?-->|<\?.*?\?>/gs, ''))
   if (element !== undefined || isTagOpen) throw new Error('is cut off, because its last element is not closed')
 }
 

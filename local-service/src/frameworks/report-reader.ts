@@ -42,8 +42,8 @@ export interface Events {
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined
   readonly listsAllTests?: boolean | undefined
-  /** The keys of the files of processes that have not finished. If later processes run all of them, nothing is missing. */
-  readonly filesToRun: readonly string[]
+  /** The keys of the files of processes that have not finished, unless a later process has run them. */
+  readonly unfinishedFiles: readonly string[]
 }
 
 /** What 100,000 failing test cases with short messages need. */
@@ -64,6 +64,7 @@ export function readEvents(file: string): Events {
     events.add(line)
     processes.set(line.writer, events)
   }
+  // Most commands start the framework once. Then nothing is joined, because this takes long.
   const [first = NO_EVENTS, ...others] = [...processes.values()].map((events) => events.toEvents())
   return others.reduce(joinEvents, first)
 }
@@ -101,15 +102,15 @@ class EventsOfProcess {
     const said = this.#said
     if (this.#finished !== undefined) {
       const { files: failedFiles, ...end } = this.#finished
-      return { ...end, failedFiles, filesWithoutTest: [], said, isComplete: true, filesToRun: [] }
+      return { ...end, failedFiles, filesWithoutTest: [], said, isComplete: true, unfinishedFiles: [] }
     }
     const tests = [...this.#tests.values()]
     // A test is INTERRUPTED from its start on, until a later event says how it finished.
     const running = tests.filter(({ status }) => status === 'INTERRUPTED')
     for (const test of running) this.#openFiles.delete(keyOfFile(test))
     const filesWithoutTest = [...this.#openFiles.values()]
-    const filesToRun = [...tests.filter(hasRun), ...filesWithoutTest].map(keyOfFile)
-    return { ...NO_EVENTS, tests, filesWithoutTest, said, filesToRun }
+    const unfinishedFiles = [...tests.filter(hasRun), ...filesWithoutTest].map(keyOfFile)
+    return { ...NO_EVENTS, tests, filesWithoutTest, said, unfinishedFiles }
   }
 }
 
@@ -120,42 +121,57 @@ const NO_EVENTS: Events = {
   errors: [],
   said: [],
   isComplete: false,
-  filesToRun: [],
+  unfinishedFiles: [],
 }
 
 /**
  * A command may start the framework several times, for example in each package of a workspace, or again for the tests that failed. Then:
- * 1. The last result of a test counts, unless it was skipped, because this process may have selected other tests of the file.
- * 2. A test is gone if a later process has run its file and lists all tests but this one, such as one with a random title.
- * 3. What a process says of a file as a whole replaces what earlier processes said of it.
- * 4. The report is complete if the process that began last has finished, and if later processes have run each file of those that have not.
- * 5. A process that neither finished nor found a test file does not count. If it failed, the exit code of the command says so.
+ * 1. The results of the same test are joined by `joinTests`.
+ * 2. If a later process runs a file again, what it says of the file as a whole replaces what earlier processes said of it.
+ * 3. The report is complete if the last process has finished, and if later processes have run each file of the processes that have not.
+ * 4. A process that neither finished nor found a test file does not count. If it failed, the exit code of the command says so.
  */
 function joinEvents(earlier: Events, later: Events): Events {
   const said = [...earlier.said, ...later.said]
-  const files = new Set([...later.tests, ...later.filesWithoutTest, ...later.failedFiles].map(keyOfFile))
-  if (!later.isComplete && files.size === 0) return { ...earlier, said }
-  const isOther = (one: FileFacts) => !files.has(keyOfFile(one))
-  const ran = later.tests.filter(hasRun)
-  const [ranTests, ranFiles] = [new Set(ran.map(keyOfTest)), new Set(ran.map(keyOfFile))]
-  const listed = new Set(later.tests.map(keyOfTest))
-  const isGone = (test: ReportedTest) =>
-    later.listsAllTests && ranFiles.has(keyOfFile(test)) && !listed.has(keyOfTest(test))
-  const kept = earlier.tests.filter((test) => !ranTests.has(keyOfTest(test)) && !isGone(test))
-  const known = new Set(kept.map(keyOfTest))
-  const filesToRun = [...earlier.filesToRun.filter((file) => !ranFiles.has(file)), ...later.filesToRun]
+  const { tests, filesWithoutTest, failedFiles } = later
+  if (!later.isComplete && [...tests, ...filesWithoutTest, ...failedFiles].length === 0) return { ...earlier, said }
+  const rerunFiles = new Set([...tests.filter(hasRun), ...filesWithoutTest, ...failedFiles].map(keyOfFile))
+  const isNotRerun = (one: FileFacts) => !rerunFiles.has(keyOfFile(one))
+  const unfinishedFiles = [...earlier.unfinishedFiles.filter((file) => !rerunFiles.has(file)), ...later.unfinishedFiles]
   return {
-    isComplete: later.isComplete && filesToRun.length === 0,
-    filesToRun,
+    isComplete: later.isComplete && unfinishedFiles.length === 0,
+    unfinishedFiles,
     status: later.status,
     hasCoverage: later.hasCoverage,
-    tests: [...kept, ...later.tests.filter((test) => !known.has(keyOfTest(test)))],
-    filesWithoutTest: [...earlier.filesWithoutTest.filter(isOther), ...later.filesWithoutTest],
-    failedFiles: [...earlier.failedFiles.filter(isOther), ...later.failedFiles],
+    tests: joinTests(earlier.tests, later),
+    filesWithoutTest: [...earlier.filesWithoutTest.filter(isNotRerun), ...filesWithoutTest],
+    failedFiles: [...earlier.failedFiles.filter(isNotRerun), ...failedFiles],
     errors: [...earlier.errors, ...later.errors],
     problem: earlier.problem ?? later.problem,
     said,
   }
+}
+
+/**
+ * 1. If a later process runs a test again, its result replaces the earlier one. If the later process only skips the test, the earlier result stays,
+ *    because the later process may have selected other tests of the file.
+ * 2. Vitest and Jest list all tests of a file that they run. If an earlier test is not in this list, it does not exist any more, for example because its
+ *    title is random.
+ * 3. A describe block is in the list only if one of its hooks failed. If no test of the block runs again, its failure stays.
+ */
+function joinTests(earlier: readonly ReportedTest[], { tests, listsAllTests }: Events): ReportedTest[] {
+  const rerun = tests.filter(hasRun)
+  const [rerunTests, rerunFiles] = [new Set(rerun.map(keyOfTest)), new Set(rerun.map(keyOfFile))]
+  const [listed, listedBlocks] = [new Set(tests.map(keyOfTest)), new Set(tests.flatMap(keysOfBlocks))]
+  const rerunBlocks = new Set(rerun.flatMap(keysOfBlocks))
+  const isGone = (test: ReportedTest) => {
+    const key = keyOfTest(test)
+    if (!listsAllTests || listed.has(key)) return false
+    return listedBlocks.has(key) ? rerunBlocks.has(key) : rerunFiles.has(keyOfFile(test))
+  }
+  const kept = earlier.filter((test) => !rerunTests.has(keyOfTest(test)) && !isGone(test))
+  const keptTests = new Set(kept.map(keyOfTest))
+  return [...kept, ...tests.filter((test) => !keptTests.has(keyOfTest(test)))]
 }
 
 function hasRun({ status }: ReportedTest): boolean {
@@ -169,4 +185,9 @@ function keyOfFile({ project, file }: FileFacts): string {
 
 function keyOfTest({ path, ...file }: ReportedTest): string {
   return JSON.stringify([keyOfFile(file), path])
+}
+
+/** The describe blocks around a test, as `keyOfTest` names them. */
+function keysOfBlocks({ path, ...file }: ReportedTest): string[] {
+  return path.slice(1).map((_, index) => JSON.stringify([keyOfFile(file), path.slice(0, index + 1)]))
 }

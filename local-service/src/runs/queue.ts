@@ -17,7 +17,7 @@ interface RunTask {
   readonly resources: RunResources
   /**
    * Settles when the run's processes are gone. If the tests run in a container, the container may still run until `removeResources`.
-   * The reason of the signal is a `StopReason`. `onTests` is called when the tests begin.
+   * The reason of the signal is a `StopReason`. `onTests` is called when the tests begin, and again before the fix.
    */
   execute(stop: AbortSignal, onTests: (tests: RunningTests) => void): Promise<RunOutcome>
 }
@@ -99,7 +99,7 @@ export class RunQueue {
     await Promise.race([entry.finished.promise, delay(this.#options.endWaitMs, undefined, { ref: false })])
   }
 
-  /** How far a run is. Undefined if its tests have not begun. */
+  /** How far a run is. Undefined if its tests have not begun, or have ended. */
   progressOf(runId: string): Progress | undefined {
     return this.#entries.get(runId)?.tests?.progress()
   }

@@ -59,12 +59,12 @@ export function openRunStore(dataFolder: string) {
     const folder = realpathSync(dataFolder)
     return {
       folder,
-      /** A client has asked for a run, also if it is refused. `wasNeverUsed` of the action looks for this folder. */
+      /** Records that a client has asked for a run, also if the service refuses the run. `wasNeverUsed` of the action looks for this folder. */
       markUsed(): void {
         try {
           mkdirSync(join(folder, 'runs'), { recursive: true, mode: 0o700 })
         } catch {
-          // The run needs this folder too, and says why it cannot be made.
+          // The run needs this folder too, so it fails, and its message says why.
         }
       },
       ...storeIn(openDatabase(join(folder, 'runs.sqlite'))),

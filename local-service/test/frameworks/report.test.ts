@@ -185,6 +185,34 @@ describe('a report', () => {
         false,
       ],
       [
+        'the failure of a hook and of a file if a later process has run none of their tests',
+        [
+          ...by(1, endOf({ tests: [{ ...FAILED, path: ['cart'] }], files: [{ ...brokenFile, file: inB.file }] })),
+          ...by(
+            2,
+            endOf({
+              tests: [
+                { ...TEST, path: ['login', 'works'] },
+                { ...TEST, path: ['cart', 'adds'], status: 'SKIPPED' },
+                { ...inB, status: 'SKIPPED' },
+              ],
+              listsAllTests: true,
+            }),
+          ),
+        ],
+        ['FAILED cart', 'PASSED login > works', 'SKIPPED cart > adds', 'SKIPPED pays', 'FAILED b.test.ts'],
+        true,
+      ],
+      [
+        'no failure of a hook of a describe block that a later process has run again',
+        [
+          ...by(1, endOf({ tests: [{ ...FAILED, path: ['cart'] }] })),
+          ...by(2, endOf({ tests: [{ ...TEST, path: ['cart', 'adds'] }], listsAllTests: true })),
+        ],
+        ['PASSED cart > adds'],
+        true,
+      ],
+      [
         'no test that a later process would list if it were still there, such as one with a random title',
         [
           ...by(
