@@ -79,16 +79,19 @@ export class InputReader {
 
   /** Records that the value of the input is invalid. `shown` is the value without secrets. */
   refuse(name: string, what: Fragment, shown = this.text(name)): undefined {
-    this.problem(fragment`${this.nameOf(name)}: "${shown}" ${what}`)
+    if (!this.#hasKey(this.text(name))) this.problem(fragment`${this.nameOf(name)}: "${shown}" ${what}`)
+    else if (!SHOWN_TEXTS.includes(name)) this.#refuseKeyIn(name)
   }
 
-  /** Records a problem for each other input that has the key in it, because messages, outputs and reports would show it. */
+  /** Records a problem for each input with free text that has the key in it, because messages, outputs and reports would show it. */
   refuseKeyElsewhere(): void {
-    for (const name of SHOWN_TEXTS.filter((one) => this.#hasKey(this.text(one)))) {
-      this.problem(
-        fragment`${this.nameOf(name)} has the API key in it, which the log and the reports would show. Give the key only to the input api-key.`,
-      )
-    }
+    for (const name of SHOWN_TEXTS) if (this.#hasKey(this.text(name))) this.#refuseKeyIn(name)
+  }
+
+  #refuseKeyIn(name: string): void {
+    this.problem(
+      fragment`${this.nameOf(name)} has the API key in it, which the log and the reports would show. Give the key only to the input api-key.`,
+    )
   }
 
   /** False if the key is short, because a short key may be a part of other words. */

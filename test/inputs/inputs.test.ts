@@ -487,6 +487,8 @@ it('an input that has the key in it is refused, and no message shows the key', (
     'test-suite': 'a',
     'run-url': `https://a.example/${key}/{run-id}`,
     'timeout-minutes': '-1',
+    // A message has only the beginning of a long value, and so could have a part of the key.
+    summary: `${'x'.repeat(495)}${key}`,
   }
   expect(problemsOf({ ...given, ...others })).toEqual([
     ...inputs.map((name) =>
@@ -495,6 +497,7 @@ it('an input that has the key in it is refused, and no message shows the key', (
     // Of the project and the test suite, only one may be given.
     'A problem with an input is not shown, because it has the API key in it.',
     expect.stringMatching(/^Input timeout-minutes: "-1" is not accepted/),
+    expect.stringMatching(/^Input summary has the API key in it/),
   ])
   // A shorter key may occur in other words.
   expect(problemsOf({ 'api-key': 'short', 'timeout-minutes': 'short' })).toEqual([expect.stringContaining('"short"')])

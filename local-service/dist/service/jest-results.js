@@ -14,7 +14,6 @@ export function describeResults(results, report, failedAttempts = new Map()) {
             return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOfTest(file, test))) };
         })),
         errors: snapshot.failure ? [{ message: describeObsolete(snapshot) }] : [],
-        listsAllTests: true,
     };
 }
 /** What tells a test from the others of its project. The project is not in it, because Jest's events of a test do not have it. */

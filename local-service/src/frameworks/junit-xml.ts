@@ -85,9 +85,10 @@ export function readJunitXml(
   parser.write(text)
   if (text.trim() === '') throw new Error('is empty')
   if (!hasElement) throw new Error('is no JUnit report, because it has no element')
-  // If the file ends in the middle of a tag, the parser says nothing. So this looks for the beginning of a tag behind the last root.
-  const isTagOpen = /<\S/.test(text.slice(end).replace(/<!--.*?-->|<\?.*?\?>/gs, ''))
-  if (element !== undefined || isTagOpen) throw new Error('is cut off, because its last element is not closed')
+  // If the file ends in the middle of a tag, the parser says nothing. So this looks for the beginning of a further root at the end.
+  const [, lastTag] = /<([^<>]*)$/.exec(text.slice(end)) ?? []
+  const isRootOpen = lastTag !== undefined && ('testsuites'.startsWith(lastTag) || /^testsuites?\s/.test(lastTag))
+  if (element !== undefined || isRootOpen) throw new Error('is cut off, because its last element is not closed')
 }
 
 /** Gives the content of an element such as `failure` or `system-out` to its parent. Tests and suites keep their content. */

@@ -41,10 +41,12 @@ export interface Events {
   readonly problem?: string | undefined
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined
-  readonly listsAllTests?: boolean | undefined
-  /** The keys of the files of processes that have not finished, unless a later process has run them. */
-  readonly unfinishedFiles: readonly string[]
+  /** What processes that have not finished said of tests and files, unless a later process has run the files. */
+  readonly unfinished: readonly Unfinished[]
 }
+
+/** A test, or a file of which no test is known to run. */
+type Unfinished = FileFacts & Partial<Pick<ReportedTest, 'status'>>
 
 /** What 100,000 failing test cases with short messages need. */
 const LIMIT_BYTES = 256 * 1024 * 1024
@@ -102,15 +104,14 @@ class EventsOfProcess {
     const said = this.#said
     if (this.#finished !== undefined) {
       const { files: failedFiles, ...end } = this.#finished
-      return { ...end, failedFiles, filesWithoutTest: [], said, isComplete: true, unfinishedFiles: [] }
+      return { ...end, failedFiles, filesWithoutTest: [], said, isComplete: true, unfinished: [] }
     }
     const tests = [...this.#tests.values()]
     // A test is INTERRUPTED from its start on, until a later event says how it finished.
     const running = tests.filter(({ status }) => status === 'INTERRUPTED')
     for (const test of running) this.#openFiles.delete(keyOfFile(test))
     const filesWithoutTest = [...this.#openFiles.values()]
-    const unfinishedFiles = [...tests.filter(hasRun), ...filesWithoutTest].map(keyOfFile)
-    return { ...NO_EVENTS, tests, filesWithoutTest, said, unfinishedFiles }
+    return { ...NO_EVENTS, tests, filesWithoutTest, said, unfinished: [...tests, ...filesWithoutTest] }
   }
 }
 
@@ -121,29 +122,33 @@ const NO_EVENTS: Events = {
   errors: [],
   said: [],
   isComplete: false,
-  unfinishedFiles: [],
+  unfinished: [],
 }
 
 /**
  * A command may start the framework several times, for example in each package of a workspace, or again for the tests that failed. Then:
  * 1. The results of the same test are joined by `joinTests`.
  * 2. If a later process runs a file again, what it says of the file as a whole replaces what earlier processes said of it.
- * 3. The report is complete if the last process has finished, and if later processes have run each file of the processes that have not.
+ * 3. The report is complete if the last process has finished, and if later processes have run each file of the processes that have not. If such a
+ *    process has only skipped tests of a file, a later process may skip them too.
  * 4. A process that neither finished nor found a test file does not count. If it failed, the exit code of the command says so.
  */
 function joinEvents(earlier: Events, later: Events): Events {
   const said = [...earlier.said, ...later.said]
   const { tests, filesWithoutTest, failedFiles } = later
-  if (!later.isComplete && [...tests, ...filesWithoutTest, ...failedFiles].length === 0) return { ...earlier, said }
+  const namedFiles = new Set([...tests, ...filesWithoutTest, ...failedFiles].map(keyOfFile))
+  if (!later.isComplete && namedFiles.size === 0) return { ...earlier, said }
   const rerunFiles = new Set([...tests.filter(hasRun), ...filesWithoutTest, ...failedFiles].map(keyOfFile))
   const isNotRerun = (one: FileFacts) => !rerunFiles.has(keyOfFile(one))
-  const unfinishedFiles = [...earlier.unfinishedFiles.filter((file) => !rerunFiles.has(file)), ...later.unfinishedFiles]
+  const isStillUnfinished = (one: Unfinished) =>
+    isNotRerun(one) && (one.status !== 'SKIPPED' || !namedFiles.has(keyOfFile(one)))
+  const unfinished = [...earlier.unfinished.filter(isStillUnfinished), ...later.unfinished]
   return {
-    isComplete: later.isComplete && unfinishedFiles.length === 0,
-    unfinishedFiles,
+    isComplete: later.isComplete && unfinished.length === 0,
+    unfinished,
     status: later.status,
     hasCoverage: later.hasCoverage,
-    tests: joinTests(earlier.tests, later),
+    tests: joinTests(earlier.tests, tests),
     filesWithoutTest: [...earlier.filesWithoutTest.filter(isNotRerun), ...filesWithoutTest],
     failedFiles: [...earlier.failedFiles.filter(isNotRerun), ...failedFiles],
     errors: [...earlier.errors, ...later.errors],
@@ -155,23 +160,18 @@ function joinEvents(earlier: Events, later: Events): Events {
 /**
  * 1. If a later process runs a test again, its result replaces the earlier one. If the later process only skips the test, the earlier result stays,
  *    because the later process may have selected other tests of the file.
- * 2. Vitest and Jest list all tests of a file that they run. If an earlier test is not in this list, it does not exist any more, for example because its
- *    title is random.
- * 3. A describe block is in the list only if one of its hooks failed. If no test of the block runs again, its failure stays.
+ * 2. If the hook of a describe block failed, and a test of the block runs again, the failure is gone unless the hook fails again.
  */
-function joinTests(earlier: readonly ReportedTest[], { tests, listsAllTests }: Events): ReportedTest[] {
-  const rerun = tests.filter(hasRun)
-  const [rerunTests, rerunFiles] = [new Set(rerun.map(keyOfTest)), new Set(rerun.map(keyOfFile))]
-  const [listed, listedBlocks] = [new Set(tests.map(keyOfTest)), new Set(tests.flatMap(keysOfBlocks))]
-  const rerunBlocks = new Set(rerun.flatMap(keysOfBlocks))
-  const isGone = (test: ReportedTest) => {
+function joinTests(earlier: readonly ReportedTest[], later: readonly ReportedTest[]): ReportedTest[] {
+  const rerun = later.filter(hasRun)
+  const [rerunTests, rerunBlocks] = [new Set(rerun.map(keyOfTest)), new Set(rerun.flatMap(keysOfBlocks))]
+  const isReplaced = (test: ReportedTest) => {
     const key = keyOfTest(test)
-    if (!listsAllTests || listed.has(key)) return false
-    return listedBlocks.has(key) ? rerunBlocks.has(key) : rerunFiles.has(keyOfFile(test))
+    return rerunTests.has(key) || (test.isBlock === true && rerunBlocks.has(key))
   }
-  const kept = earlier.filter((test) => !rerunTests.has(keyOfTest(test)) && !isGone(test))
+  const kept = earlier.filter((test) => !isReplaced(test))
   const keptTests = new Set(kept.map(keyOfTest))
-  return [...kept, ...tests.filter((test) => !keptTests.has(keyOfTest(test)))]
+  return [...kept, ...later.filter((test) => !keptTests.has(keyOfTest(test)))]
 }
 
 function hasRun({ status }: ReportedTest): boolean {

@@ -72,7 +72,6 @@ export function describeResults(
       }),
     ),
     errors: snapshot.failure ? [{ message: describeObsolete(snapshot) }] : [],
-    listsAllTests: true,
   }
 }
 

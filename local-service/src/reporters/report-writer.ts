@@ -31,6 +31,8 @@ export interface TestFacts extends FileFacts {
   readonly line?: number | undefined
   /** The titles of the describe blocks, then the test's own. */
   readonly path: readonly string[]
+  /** Whether it is no test, but a describe block of which a hook failed. */
+  readonly isBlock?: boolean | undefined
 }
 
 /** The interface leaves the statuses of a test case open. This service sends these statuses. */
@@ -89,8 +91,6 @@ export interface ReportEnd {
   /** What Playwright says about the whole run. */
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined
-  /** Vitest and Jest list all tests of each file, also those that were not selected. Playwright does not. */
-  readonly listsAllTests?: boolean | undefined
 }
 
 /** Every text in the file has this length, because a shorter text would leave the end of a longer one there. */

@@ -110,11 +110,15 @@ export default class EventReporter implements Reporter {
         // The describe blocks in which a hook for all tests failed.
         ...[...children.allSuites()]
           .filter((suite) => suite.errors().length > 0)
-          .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
+          .map((suite) => ({
+            ...describeTest(suite),
+            isBlock: true,
+            ...FAILED,
+            failure: this.#describeFailure(suite.errors()),
+          })),
       ]),
       errors: errors.map((error) => this.#describeUnhandled(error)),
       hasCoverage: config?.coverage.enabled,
-      listsAllTests: true,
     })
   }
 

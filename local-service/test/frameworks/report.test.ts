@@ -141,6 +141,8 @@ describe('a report', () => {
     const begun = { event: 'test', test: { ...inB, status: 'INTERRUPTED' } }
     const brokenFile = { project: '', file: TEST.file, failure: { message: 'no database' } }
     const error = { message: 'no room' }
+    /** A describe block of which a hook failed. */
+    const CART = { path: ['cart'], isBlock: true }
 
     it.each<[what: string, events: readonly object[], cases: readonly string[], isComplete: boolean]>([
       [
@@ -187,7 +189,7 @@ describe('a report', () => {
       [
         'the failure of a hook and of a file if a later process has run none of their tests',
         [
-          ...by(1, endOf({ tests: [{ ...FAILED, path: ['cart'] }], files: [{ ...brokenFile, file: inB.file }] })),
+          ...by(1, endOf({ tests: [{ ...FAILED, ...CART }], files: [{ ...brokenFile, file: inB.file }] })),
           ...by(
             2,
             endOf({
@@ -196,7 +198,6 @@ describe('a report', () => {
                 { ...TEST, path: ['cart', 'adds'], status: 'SKIPPED' },
                 { ...inB, status: 'SKIPPED' },
               ],
-              listsAllTests: true,
             }),
           ),
         ],
@@ -206,27 +207,34 @@ describe('a report', () => {
       [
         'no failure of a hook of a describe block that a later process has run again',
         [
-          ...by(1, endOf({ tests: [{ ...FAILED, path: ['cart'] }] })),
-          ...by(2, endOf({ tests: [{ ...TEST, path: ['cart', 'adds'] }], listsAllTests: true })),
+          ...by(1, endOf({ tests: [{ ...FAILED, ...CART }] })),
+          ...by(2, endOf({ tests: [{ ...TEST, path: ['cart', 'adds'] }] })),
         ],
         ['PASSED cart > adds'],
         true,
       ],
       [
-        'no test that a later process would list if it were still there, such as one with a random title',
+        'each test of which the title is another one in each process, as in a matrix of databases',
         [
-          ...by(
-            1,
-            endOf({
-              tests: [
-                { ...FAILED, path: ['adds 0.7'] },
-                { ...FAILED, path: ['adds'] },
-              ],
-            }),
-          ),
-          ...by(2, endOf({ tests: [{ ...TEST, path: ['adds 0.3'] }, TEST], listsAllTests: true })),
+          ...by(1, endOf({ tests: [{ ...FAILED, path: ['on sqlite'] }, TEST] })),
+          ...by(2, endOf({ tests: [{ ...TEST, path: ['on postgres'] }, TEST] })),
         ],
-        ['PASSED adds 0.3', 'PASSED adds'],
+        ['FAILED on sqlite', 'PASSED on postgres', 'PASSED adds'],
+        true,
+      ],
+      [
+        'the tests of a process that ended early and had only skipped tests, if no later process names the file',
+        [...by(1, { event: 'test', test: { ...inB, status: 'SKIPPED' } }), ...by(2, endOf({ tests: [TEST] }))],
+        ['SKIPPED pays', 'PASSED adds'],
+        false,
+      ],
+      [
+        'the tests of such a process if a later process skips them too',
+        [
+          ...by(1, { event: 'test', test: { ...inB, status: 'SKIPPED' } }),
+          ...by(2, endOf({ tests: [TEST, { ...inB, status: 'SKIPPED' }] })),
+        ],
+        ['SKIPPED pays', 'PASSED adds'],
         true,
       ],
       [
