@@ -111,7 +111,6 @@ describe('the verdict', () => {
     const world = Object.assign(new FakeWorld(clock, new FakeService(clock, {})), { annotate })
     const place = { filePath: untrusted('cart.test.ts'), line: 48 }
     const run = { ...aRun({ status: 'FAILED', message: 'Error: lost' }), ...place }
-    setOutputs(anOutcome({ run }), world)
     await publishOutcome(anOutcome({ run }), SETTINGS, world)
     expect(shown).toMatchObject([{ file: 'cart.test.ts', line: 48 }])
   })

@@ -187,7 +187,7 @@ function keyOfTest({ path, ...file }: ReportedTest): string {
   return JSON.stringify([keyOfFile(file), path])
 }
 
-/** The describe blocks around a test, as `keyOfTest` names them. */
-function keysOfBlocks({ path, ...file }: ReportedTest): string[] {
-  return path.slice(1).map((_, index) => JSON.stringify([keyOfFile(file), path.slice(0, index + 1)]))
+/** The describe blocks around a test. */
+function keysOfBlocks(test: ReportedTest): string[] {
+  return test.path.slice(1).map((_, index) => keyOfTest({ ...test, path: test.path.slice(0, index + 1) }))
 }
